@@ -1,0 +1,39 @@
+"""The last known value of each quantity that tells whether a run is healthy."""
+
+from .value import Value
+
+
+class Length(Value):
+    """Mean response length in tokens. `growth` is last over first, each a median of up to 3 steps."""
+
+    first: float | None = None
+    last: float | None = None
+    growth: float | None = None
+
+
+class Clip(Value):
+    """Share of responses cut at the cap, and whether the log's figure can be trusted."""
+
+    last: float | None = None
+    reliable: bool = False
+    why: str = ""
+
+
+class Mfu(Value):
+    """Model FLOPs utilisation, 0 to 1: as logged (update phase) and over the whole step."""
+
+    logged: float | None = None
+    whole_step: float | None = None
+
+
+class Health(Value):
+    """The state of training at the last step."""
+
+    response_length: Length = Length()
+    clip_ratio: Clip = Clip()
+    mfu: Mfu = Mfu()
+    tokens_per_s: float | None = None
+    reward: float | None = None
+    kl: float | None = None
+    entropy: float | None = None
+    grad_norm: float | None = None

@@ -1,0 +1,1 @@
+"""From bytes to frames: sources, folding, money, projection, alerts, telemetry, replay. Never Textual."""

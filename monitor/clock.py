@@ -1,0 +1,45 @@
+"""The only module that reads a clock. Everything else is handed `now` or a Clock."""
+
+import asyncio
+import time
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """Where time comes from."""
+
+    def now(self) -> float:
+        """Unix seconds."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait for `seconds` of this clock's time."""
+        ...
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now(self) -> float:
+        return time.time()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+class FakeClock:
+    """A clock that a test moves by hand; sleeping moves it too, so nothing ever waits."""
+
+    def __init__(self, now: float = 1_700_000_000.0) -> None:
+        self._now = now
+
+    def now(self) -> float:
+        return self._now
+
+    def advance(self, seconds: float) -> None:
+        """Let `seconds` pass."""
+        self._now += seconds
+
+    async def sleep(self, seconds: float) -> None:
+        self._now += seconds
+        await asyncio.sleep(0)

@@ -1,0 +1,99 @@
+"""The fold: reduce(state, event) -> state. Pure but for the shared, append-only history."""
+
+from dataclasses import replace
+
+from ..models.event import (
+    Ended,
+    Event,
+    LogLine,
+    Progress,
+    Restart,
+    SourceStatus,
+    Totals,
+)
+from ..models.gpu import GpuSample
+from ..models.run import RunInfo
+from ..models.step import Eval, Step
+from .state import OPEN_ROWS, RunState
+
+
+def reduce(state: RunState, event: Event) -> RunState:
+    """The state after one event."""
+    revision = state.revision + 1
+    match event:
+        case Step():
+            return _step(state, event)
+        case Eval():
+            state.history.evals.append(event)
+            return replace(state, revision=revision, last_event_at=_later(state, event.ended_at))
+        case RunInfo():
+            return replace(state, revision=revision, info=state.info.merged(event))
+        case Progress():
+            return replace(state, revision=revision, progress=_progress(state.progress, event))
+        case Restart():
+            state.history.restart(event.from_step)
+            return replace(
+                state,
+                revision=revision,
+                attempt=max(state.attempt, event.attempt),
+                amended=state.amended + 1,
+                ended=None,
+            )
+        case Totals():
+            return replace(state, revision=revision, totals=event)
+        case Ended():
+            return replace(
+                state,
+                revision=revision,
+                ended=event,
+                closed=len(state.history),
+                last_event_at=_later(state, event.at),
+            )
+        case SourceStatus():
+            sources = {**state.sources, (event.source, event.path): event}
+            return replace(state, revision=revision, sources=sources)
+        case GpuSample():
+            return replace(state, revision=revision, gpus={**state.gpus, event.host: event})
+        case LogLine():
+            state.logs.append(event)
+            return replace(state, revision=revision)
+
+
+def close(state: RunState) -> RunState:
+    """Nothing more is to come: every step told is as complete as it will be."""
+    return replace(state, revision=state.revision + 1, closed=len(state.history))
+
+
+def _step(state: RunState, event: Step) -> RunState:
+    history = state.history
+    index = history.write(event)
+    reliable, why = state.clip_reliable, state.clip_why
+    if event.clip_reliable is not None:
+        reliable, why = event.clip_reliable, event.clip_why or ""
+    closed = max(state.closed, len(history) - OPEN_ROWS)
+    if event.complete:
+        closed = max(closed, index + 1)
+    return replace(
+        state,
+        revision=state.revision + 1,
+        closed=closed,
+        amended=state.amended + (index < state.closed),
+        attempt=max(state.attempt, event.attempt),
+        # A step after the end means that the run went on: a resume into the same log.
+        ended=None if index >= state.closed else state.ended,
+        clip_reliable=reliable,
+        clip_why=why,
+        last_event_at=_later(state, event.ended_at),
+    )
+
+
+def _progress(before: Progress | None, event: Progress) -> Progress:
+    """The latest of each field; a new attempt starts from nothing."""
+    if before is None or before.attempt != event.attempt:
+        return event
+    fresh = {name: getattr(event, name) for name in event.model_fields_set}
+    return before.model_copy(update={k: v for k, v in fresh.items() if v is not None})
+
+
+def _later(state: RunState, at: float | None) -> float | None:
+    return at if state.last_event_at is None else max(state.last_event_at, at or 0.0)

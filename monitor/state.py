@@ -1,0 +1,56 @@
+"""What is known of a run at one moment: the value that the fold makes and everything else reads."""
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from ..models.event import Ended, LogLine, Progress, SourceStatus, Totals
+from ..models.gpu import GpuSample
+from ..models.run import RunInfo
+from .history import History, Row
+
+OPEN_ROWS = 2
+"""How many of the newest steps may still be waiting for parts (asynchronous trainers interleave two)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunState:
+    """A run so far.
+
+    `history` and `logs` are shared with the states before and after: they only grow. Two states of
+    one run are told apart by `revision`.
+    """
+
+    info: RunInfo = RunInfo()
+    history: History = field(default_factory=History)
+    revision: int = 0
+    closed: int = 0
+    """Rows of `history` that are complete: 0 … closed - 1."""
+    amended: int = 0
+    """Grows when a row that was closed, or the row order, has changed: derived sums start anew."""
+    attempt: int = 0
+    progress: Progress | None = None
+    totals: Totals | None = None
+    ended: Ended | None = None
+    sources: dict[tuple[str, str], SourceStatus] = field(default_factory=dict[tuple[str, str], SourceStatus])
+    gpus: dict[str, GpuSample] = field(default_factory=dict[str, GpuSample])
+    logs: deque[LogLine] = field(default_factory=lambda: deque[LogLine](maxlen=500))
+    clip_reliable: bool | None = None
+    clip_why: str = ""
+    last_event_at: float | None = None
+    """Unix seconds of the newest thing that carries a time."""
+
+    @property
+    def last_row(self) -> Row | None:
+        """The newest step that counts as progress."""
+        rows = self.history.progress
+        return self.history.row(rows[-1]) if rows else None
+
+    @property
+    def steps_done(self) -> int:
+        """Training steps that count as progress."""
+        return len(self.history.progress)
+
+    @property
+    def modified_at(self) -> float | None:
+        """Unix seconds of the last change of any source."""
+        return max((s.modified_at for s in self.sources.values() if s.modified_at), default=None)

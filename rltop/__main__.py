@@ -1,0 +1,7 @@
+"""`python -m rltop`."""
+
+import sys
+
+from .cli import main
+
+sys.exit(main())

@@ -1,0 +1,6 @@
+"""The command line."""
+
+
+def main() -> int:
+    """Run rltop; the exit code."""
+    return 0
