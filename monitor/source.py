@@ -62,7 +62,14 @@ class Transport(Protocol):
         ...
 
     def read(self, now: float) -> Iterable[Chunk]:
-        """Everything new, in bounded chunks. Does not raise on a bad file: `state` and `reason` tell."""
+        """Everything new, in bounded chunks. Does not raise on a bad file: `state` and `reason` tell.
+
+        A caller may stop in the middle: the next call goes on behind the last chunk given.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of open handles. May be called twice."""
         ...
 
 
@@ -89,6 +96,11 @@ class Parser(Protocol):
 
 class Source(Protocol):
     """One place that a run is read from."""
+
+    @property
+    def more(self) -> bool:
+        """Whether the last poll stopped for the screen's sake and more is waiting: poll again at once."""
+        ...
 
     def poll(self, now: float) -> list[Event]:
         """Events since the last call, in order, the SourceStatus last when it has changed."""
