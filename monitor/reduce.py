@@ -14,7 +14,7 @@ from ..models.event import (
 from ..models.gpu import GpuSample
 from ..models.run import RunInfo
 from ..models.step import Eval, Step
-from .state import OPEN_ROWS, RunState
+from .state import LOGS_KEPT, OPEN_ROWS, RunState
 
 
 def reduce(state: RunState, event: Event) -> RunState:
@@ -55,8 +55,7 @@ def reduce(state: RunState, event: Event) -> RunState:
         case GpuSample():
             return replace(state, revision=revision, gpus={**state.gpus, event.host: event})
         case LogLine():
-            state.logs.append(event)
-            return replace(state, revision=revision)
+            return replace(state, revision=revision, logs=(*state.logs, event)[-LOGS_KEPT:])
 
 
 def close(state: RunState) -> RunState:

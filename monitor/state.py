@@ -1,6 +1,5 @@
 """What is known of a run at one moment: the value that the fold makes and everything else reads."""
 
-from collections import deque
 from dataclasses import dataclass, field
 
 from ..models.event import Ended, LogLine, Progress, SourceStatus, Totals
@@ -8,6 +7,7 @@ from ..models.gpu import GpuSample
 from ..models.run import RunInfo
 from .history import History, Row
 
+LOGS_KEPT = 500
 OPEN_ROWS = 2
 """How many of the newest steps may still be waiting for parts (asynchronous trainers interleave two)."""
 
@@ -16,7 +16,7 @@ OPEN_ROWS = 2
 class RunState:
     """A run so far.
 
-    `history` and `logs` are shared with the states before and after: they only grow. Two states of
+    `history` is shared with the states before and after: it only grows. Two states of
     one run are told apart by `revision`.
     """
 
@@ -33,7 +33,7 @@ class RunState:
     ended: Ended | None = None
     sources: dict[tuple[str, str], SourceStatus] = field(default_factory=dict[tuple[str, str], SourceStatus])
     gpus: dict[str, GpuSample] = field(default_factory=dict[str, GpuSample])
-    logs: deque[LogLine] = field(default_factory=lambda: deque[LogLine](maxlen=500))
+    logs: tuple[LogLine, ...] = ()
     clip_reliable: bool | None = None
     clip_why: str = ""
     last_event_at: float | None = None

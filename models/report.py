@@ -1,0 +1,81 @@
+"""What `rltop check --json` prints: schema 1. Fields may be added; none is renamed or removed."""
+
+from pydantic import Field
+
+from .alert import Alert
+from .health import Health
+from .money import Basis, Meter, PriceBookRef
+from .projection import FinalCost
+from .run import Framework, Platform, RunStatus
+from .value import Quantiles, Value
+
+SCHEMA = 1
+
+
+class SourceReport(Value):
+    """One place that was read."""
+
+    kind: str
+    path: str
+
+
+class RunReport(Value):
+    """What the run is and how far it is. Seconds and tokens; null is unknown."""
+
+    framework: Framework
+    name: str
+    model: str | None
+    sources: tuple[SourceReport, ...]
+    platform: Platform
+    state: RunStatus
+    step: int | None
+    """Number of the last step, as the log counts."""
+    steps_done: int
+    total_steps: int | None
+    elapsed_s: float | None
+    gpus: int | None
+    gpu_type: str | None
+    max_tokens: int | None
+
+
+class CostReport(Value):
+    """The bill so far, dollars."""
+
+    basis: Basis
+    spent_usd: float | None
+    meters: tuple[Meter, ...]
+    price_book: PriceBookRef | None
+    last_step_usd: float | None
+    notes: tuple[str, ...]
+
+
+class ProjectionReport(Value):
+    """What is to come: 80 % intervals, dollars, seconds and tokens."""
+
+    final_usd: FinalCost | None
+    remaining_s: Quantiles | None
+    response_length_at_end: Quantiles | None
+    budget_usd: float | None
+    p_over_budget: float | None
+    budget_breaks_at_step: int | None
+    notes: tuple[str, ...]
+
+
+class InputReport(Value):
+    """How reading went."""
+
+    lines: int
+    bad_lines: int
+    notes: tuple[str, ...]
+
+
+class CheckReport(Value):
+    """One frame of a run."""
+
+    schema_: int = Field(default=SCHEMA, alias="schema")
+    run: RunReport
+    cost: CostReport
+    projection: ProjectionReport
+    health: Health
+    alerts: tuple[Alert, ...]
+    input: InputReport

@@ -1,0 +1,48 @@
+"""Whether a run is going on, over, or silent. Pure."""
+
+import statistics
+
+from ..models.run import RunInfo, RunStatus
+from .state import RunState
+
+MIN_SILENCE_S = 120.0
+"""Nothing is called stalled sooner than this after its last sign of life."""
+UNTIMED_SILENCE_S = 1800.0
+"""As long as fewer than three steps have been timed: loading a model takes its time."""
+SLOW_STEPS = 3.0
+"""How many slow steps (the 95th percentile of the last 50) may pass before silence means a stall."""
+
+
+def status_of(state: RunState, info: RunInfo, now: float) -> RunStatus:
+    """The state of the run at `now` (unix s)."""
+    if state.ended is not None:
+        return state.ended.status
+    last = state.last_row
+    if last is not None and info.total_steps is not None:
+        last_step = (info.first_step or 0) + info.total_steps - 1
+        if last.step >= last_step:
+            return "finished"
+    alive_at = last_sign_of_life(state)
+    if alive_at is None:
+        return "unknown"
+    return "running" if now - alive_at <= patience_s(state) else "stalled"
+
+
+def last_sign_of_life(state: RunState) -> float | None:
+    """Unix seconds of the newest step or change of a file."""
+    return max((t for t in (state.last_event_at, state.modified_at) if t), default=None)
+
+
+def patience_s(state: RunState) -> float:
+    """How long a healthy run may be silent, seconds."""
+    durations = recent_durations(state)
+    if len(durations) < 3:
+        return UNTIMED_SILENCE_S
+    slow = statistics.quantiles(durations, n=20, method="inclusive")[-1]
+    return max(MIN_SILENCE_S, SLOW_STEPS * max(slow, statistics.median(durations[-5:])))
+
+
+def recent_durations(state: RunState) -> list[float]:
+    """Wall seconds of up to 50 newest steps, oldest first."""
+    column = state.history.columns["duration_s"]
+    return [value for index in state.history.progress[-50:] if (value := column[index]) == value]
