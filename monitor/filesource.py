@@ -1,0 +1,83 @@
+"""A transport and a parser as one source. Its one rule: a poll does a bounded amount of work."""
+
+from collections.abc import Iterator
+
+from ..models.event import Event, SourceStatus
+from .lines import Lines
+from .source import Line, Parser, Transport
+
+POLL_BYTES = 8 * 1024 * 1024
+"""After this much a poll returns, so that the screen shows how far a long log has been read."""
+
+
+class FileSource:
+    """Reads one stream of lines: a log, a compressed log, a pipe."""
+
+    def __init__(self, transport: Transport, parser: Parser, poll_bytes: int = POLL_BYTES) -> None:
+        self.more = False
+        self._transport = transport
+        self._parser = parser
+        self._poll_bytes = poll_bytes
+        self._lines = Lines()
+        self._lines_before = 0
+        """Lines of the files that were here before the present one was written anew."""
+        self._flushed = False
+        self._status: SourceStatus | None = None
+
+    def poll(self, now: float) -> list[Event]:
+        """Events of at most about `poll_bytes` of new bytes; `more` tells whether that was not all."""
+        events: list[Event] = []
+        left = self._poll_bytes
+        self.more = False
+        for chunk in self._transport.read(now):
+            if chunk.restarted:
+                self._lines_before += self._lines.number
+                self._lines.restart()
+                events.extend(self._parser.restart())
+            events.extend(self._parsed(self._lines.feed(chunk)))
+            left -= len(chunk.data)
+            if left <= 0:
+                self.more = True
+                break
+        if not self.more and self._transport.settled:
+            events.extend(self._parsed(self._lines.flush()))
+            if self._transport.state == "ended":
+                events.extend(self._flush())
+        events.extend(self._changed_status())
+        return events
+
+    def close(self) -> list[Event]:
+        """What the last line and the parser had held back; lets go of the file."""
+        events = [*self._parsed(self._lines.flush()), *self._flush()]
+        events.extend(self._changed_status())
+        self._transport.close()
+        return events
+
+    def _parsed(self, lines: Iterator[Line]) -> Iterator[Event]:
+        feed = self._parser.feed
+        for line in lines:
+            yield from feed(line)
+
+    def _flush(self) -> Iterator[Event]:
+        """Once: a parser may say again what it holds back when it is asked again."""
+        if not self._flushed:
+            self._flushed = True
+            yield from self._parser.flush()
+
+    def _changed_status(self) -> Iterator[SourceStatus]:
+        transport, parser, lines = self._transport, self._parser, self._lines
+        cut = lines.overlong
+        status = SourceStatus(
+            source=parser.source,
+            path=transport.path,
+            state=transport.state,
+            reason=transport.reason,
+            lines=self._lines_before + lines.number + lines.tail_given,
+            bad_lines=parser.bad_lines,
+            first_bad=parser.first_bad,
+            modified_at=transport.modified_at,
+            notes=(f"{cut} line{'s' if cut > 1 else ''} of more than 64 MB cut short",) if cut else (),
+        )
+        if status != self._status:
+            self._status = status
+            yield status
