@@ -164,9 +164,10 @@ def _event(value: dict[str, Any]) -> tuple[Event | None, str]:
     try:
         return EVENT.validate_python(value), ""
     except ValidationError as error:
-        unknown = [item["loc"][1:] for item in error.errors(include_url=False) if item["type"] in _NEWER]
+        errors = error.errors(include_url=False)
+        unknown = [_place(item["loc"]) for item in errors if item["type"] in _NEWER]
         if not unknown:
-            first = error.errors(include_url=False)[0]
+            first = errors[0]
             where = ".".join(str(part) for part in first["loc"])
             return None, f"{where or 'event'}: {first['msg']}"
     for place in unknown:
@@ -182,13 +183,18 @@ _NEWER = ("extra_forbidden", "literal_error")
 """The errors that a recording of a newer version makes: a field, or a word in one, that we do not know."""
 
 
+def _place(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """Where a field lies: pydantic puts the kind of event before it, and `[key]` behind a key it refuses."""
+    return loc[1:-1] if loc[-1] == "[key]" else loc[1:]
+
+
 def _drop(value: Any, place: tuple[int | str, ...]) -> None:
-    """Take a field out of nested JSON. Pydantic ends the place of a bad key, such as a phase, in `[key]`."""
-    *outer, name = place[:-1] if place[-1] == "[key]" else place
+    """Take a field out of nested JSON."""
+    *outer, name = place
     for part in outer:
         value = value[part]
     if isinstance(value, dict):
-        cast("dict[str, Any]", value).pop(str(name), None)
+        cast("dict[int | str, Any]", value).pop(name, None)
 
 
 def _is_other_file(path: Path) -> bool:
