@@ -15,7 +15,9 @@ MeterName = Literal[
     "discarded",
     "gpu",
     "storage",
+    "unsplit",
 ]
+"""`unsplit`: dollars that a framework logged as one sum, where no rates tell how they divide."""
 Basis = Literal["logged", "metered", "gpu-hours", "unpriced"]
 
 
@@ -28,10 +30,13 @@ class TokenPrice(Value):
     prefill_cached: float | None = None
     """None when the provider had no cached rate then: cached tokens are billed as prefill."""
     sample: float
-    train: float
+    train: float | None = None
+    """None where the provider's training price is not known."""
     effective_from: str
     """First day on which the price holds, YYYY-MM-DD."""
     source: str
+    note: str = ""
+    """One line, when this is not the price list in force at the time asked for."""
 
 
 class GpuPrice(Value):
