@@ -13,6 +13,7 @@ from rltop.models.event import Event, LogLine, SourceStatus
 from rltop.monitor.filesource import FileSource
 from rltop.monitor.source import Line
 from rltop.monitor.transport import open_transport
+from rltop.monitor.transport.local import LocalFile
 
 NOW = 1_700_000_000.0
 RESTART = LogLine(text="<restart>")
@@ -177,11 +178,11 @@ def test_polling_between_writes_gives_the_same_lines_as_reading_once(
 ) -> None:
     log = tmp_path_factory.mktemp("run") / "run.log"
     log.touch()
-    followed = FileSource(open_transport(log), Echo())
+    followed = FileSource(LocalFile(log), Echo())
     events: list[Event] = []
     for data in writes:
         append(log, data)
         events += followed.poll(NOW)
     events += followed.close()
-    once = FileSource(open_transport(log), Echo())
+    once = FileSource(LocalFile(log), Echo())
     assert texts(events) == texts([*once.poll(NOW), *once.close()])

@@ -56,7 +56,7 @@ def recorded(path: Path, events: Iterable[Event]) -> list[str]:
         recorder.write(event, NOW)
     recorder.close()
     assert recorder.state == "closed"
-    return path.read_text("utf-8").splitlines()
+    return path.read_bytes().decode().split("\n")[:-1]
 
 
 def test_every_kind_of_event_is_tried() -> None:
