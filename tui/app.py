@@ -1,0 +1,178 @@
+"""The app: takes frames from a runner and shows the latest, at most four times a second.
+
+It draws when something is new and at no other time. A runner that fails is a line on the screen.
+"""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual.app import App, SystemCommand
+from textual.binding import BindingType
+from textual.reactive import var
+from textual.screen import Screen
+
+from ..monitor.frame import Frame
+from . import bindings
+from .runner import Runner
+from .screens.alerts import AlertsScreen
+from .screens.framed import FramedScreen
+from .screens.help import HelpScreen
+from .screens.metrics import MetricsScreen
+from .screens.overview import Overview
+from .themes import DARK, DEFAULTS, THEMES
+from .widgets.replay import ReplayBar
+
+REST_S = 0.25
+"""Shortest time between two frames on screen."""
+VIEWS: dict[str, type[FramedScreen]] = {"metrics": MetricsScreen, "alerts": AlertsScreen}
+"""Screens over the overview."""
+
+
+class RltopApp(App[None]):
+    """rltop on one run, live or replayed."""
+
+    TITLE = "rltop"
+    CSS_PATH = "rltop.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = list(bindings.ALL)
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium"), (160, "-wide")]
+    VERTICAL_BREAKPOINTS = [(0, "-tiny"), (14, "-low"), (24, "-short"), (36, "-tall")]
+
+    frame: var[Frame | None] = var[Frame | None](None, init=False)
+    """The frame on screen."""
+
+    def __init__(self, runner: Runner, *, ascii_only: bool = False, theme: str = DARK.name) -> None:
+        super().__init__()
+        self._ascii_only = ascii_only
+        self._runner = runner
+        self._latest: Frame | None = None
+        self._resting = False
+        self._trouble = ""
+        for known in THEMES:
+            self.register_theme(known)
+        self.theme = theme
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return DEFAULTS
+
+    def get_default_screen(self) -> Screen[None]:
+        return self._prepared(Overview(id="overview"))
+
+    def _prepared(self, screen: FramedScreen) -> FramedScreen:
+        screen.set_class(self._ascii_only, "-ascii")
+        return screen
+
+    def on_mount(self) -> None:
+        # The first picture comes before any work: an empty screen that answers beats a late one.
+        self.call_after_refresh(self._start)
+
+    def _start(self) -> None:
+        self.run_worker(self._run(), name="runner", exclusive=True, exit_on_error=False)
+
+    async def _run(self) -> None:
+        try:
+            await self._runner.run(self.publish)
+        except Exception as error:  # noqa: BLE001 - the screen with the last figures is worth more than a traceback
+            first_line = (str(error) or type(error).__name__).splitlines()[0]
+            self._trouble = f"reading has stopped: {first_line}"
+            for screen in self._framed():
+                screen.set_trouble(self._trouble)
+
+    def publish(self, frame: Frame) -> None:
+        """Take a frame on the app's loop. The latest wins; what comes while the screen rests waits."""
+        self._latest = frame
+        if not self._resting:
+            self._draw()
+
+    def _draw(self) -> None:
+        self._resting = True
+        self.set_timer(REST_S, self._wake)
+        self.frame = self._latest
+
+    def _wake(self) -> None:
+        self._resting = False
+        if self._latest is not self.frame:
+            self._draw()
+
+    def watch_frame(self, frame: Frame | None) -> None:
+        """Pass the frame on to whatever is on screen, and to what lies below a help window."""
+        if frame is None:
+            return
+        with self.batch_update():
+            for screen in self._framed():
+                screen.show(frame)
+
+    def _framed(self) -> list[FramedScreen]:
+        return [screen for screen in self.screen_stack if isinstance(screen, FramedScreen)]
+
+    def _catch_up(self, screen: FramedScreen) -> None:
+        """Give a screen that has just opened what the others know."""
+        if self.frame is not None:
+            screen.show(self.frame)
+        if self._trouble:
+            screen.set_trouble(self._trouble)
+
+    # Keys
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        yield from super().get_system_commands(screen)  # pyright: ignore[reportUnknownMemberType]
+        for binding in bindings.ALL:
+            name = binding.action.partition("(")[0]
+            if name not in ("quit", "command_palette", "leave") and self.check_action(name, ()):
+                title = f"{'Replay: ' if binding in bindings.REPLAY else ''}{binding.description}"
+                yield SystemCommand(
+                    title.capitalize(),
+                    binding.tooltip or f"Key: {binding.key_display or binding.key}",
+                    lambda action=binding.action: self.call_later(self.run_action, action),
+                )
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A key of the replay is no key while live."""
+        return not action.startswith("replay_") or self._runner.control is not None
+
+    def action_help(self) -> None:
+        """Show the keys that work here, or put them away."""
+        if isinstance(self.screen, HelpScreen):
+            self.pop_screen()
+        else:
+            self.push_screen(HelpScreen(replay=self._runner.control is not None))
+
+    def action_leave(self) -> None:
+        """Close what lies over the overview."""
+        if len(self.screen_stack) > 1:
+            self.pop_screen()
+
+    async def action_view(self, name: str) -> None:
+        """Open a screen by its name."""
+        while len(self.screen_stack) > 1:
+            await self.pop_screen()
+        if name in VIEWS:
+            screen = self._prepared(VIEWS[name]())
+            await self.push_screen(screen)
+            self._catch_up(screen)
+
+    def action_replay_pause(self) -> None:
+        if control := self._runner.control:
+            control.toggle_pause()
+
+    def action_replay_step(self, count: int) -> None:
+        if control := self._runner.control:
+            control.step(count)
+
+    def action_replay_alert(self, direction: int) -> None:
+        if control := self._runner.control:
+            control.next_alert(direction)
+
+    def action_replay_faster(self) -> None:
+        if control := self._runner.control:
+            control.faster()
+
+    def action_replay_slower(self) -> None:
+        if control := self._runner.control:
+            control.slower()
+
+    def action_replay_seek(self, fraction: float) -> None:
+        if control := self._runner.control:
+            control.seek(fraction)
+
+    def on_replay_bar_sought(self, event: ReplayBar.Sought) -> None:
+        self.action_replay_seek(event.fraction)

@@ -1,0 +1,139 @@
+"""A line of the screen as spans of text in named inks, and how spans share the room there is. Pure.
+
+An ink is a name that the style sheet gives a colour; nothing here knows colours.
+"""
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from rich.cells import cell_len, set_cell_size
+
+INKS = (
+    "plain", "dim", "title", "strong", "ours", "projected", "good", "warn", "bad", "budget", "cap",
+    "axis", "label", "mark", "band", "key", "ours-big", "projected-big",
+)  # fmt: skip
+
+
+class Span(NamedTuple):
+    """Text in one ink."""
+
+    text: str
+    ink: str = "plain"
+
+
+Line = tuple[Span, ...]
+EMPTY: Line = ()
+
+
+class Part(NamedTuple):
+    """Something to say on a line; where room is short, the highest rank goes first."""
+
+    rank: int
+    spans: Line
+
+
+def part(rank: int, *spans: Span) -> Part:
+    """A part of a line."""
+    return Part(rank, spans)
+
+
+def cells(line: Iterable[Span]) -> int:
+    """Width of a line on screen."""
+    return sum(cell_len(span.text) for span in line)
+
+
+def clean(text: str) -> str:
+    """Text of a log made safe for one line of a terminal: no control characters, no line breaks."""
+    if text.isprintable():
+        return text
+    return "".join(
+        " " if ch.isspace() else ch for ch in text if ch.isspace() or unicodedata.category(ch)[0] != "C"
+    )
+
+
+def cut(text: str, width: int) -> str:
+    """Text of at most `width` cells; an ellipsis tells that some is missing."""
+    if cell_len(text) <= width:
+        return text
+    return set_cell_size(text, max(width - 1, 0)) + "…" if width > 0 else ""
+
+
+def fit(line: Line, width: int) -> Line:
+    """The line at exactly `width` cells: padded, or cut with an ellipsis."""
+    missing = width - cells(line)
+    if missing == 0:
+        return line
+    if missing > 0:
+        return (*line, Span(" " * missing))
+    kept: list[Span] = []
+    room = width
+    for span in line:
+        size = cell_len(span.text)
+        # One cell stays free for the ellipsis, as the line is known to be too long.
+        if size < room:
+            kept.append(span)
+            room -= size
+        else:
+            kept.append(Span(set_cell_size(span.text, max(room - 1, 0)) + "…" * (room > 0), span.ink))
+            break
+    return tuple(kept)
+
+
+def tidied(line: Line) -> Line:
+    """The same picture with no text that starts with a space: some viewers of saved pictures drop those."""
+    spans: list[Span] = []
+    for span in line:
+        inner = span.text.lstrip(" ")
+        moved = len(span.text) - len(inner)
+        if moved and inner:
+            if spans and spans[-1].ink.endswith("band") == span.ink.endswith("band"):
+                spans[-1] = Span(spans[-1].text + " " * moved, spans[-1].ink)
+            else:
+                spans.append(Span(" " * moved, span.ink))
+            span = Span(inner, span.ink)
+        spans.append(span)
+    return tuple(spans)
+
+
+def row(parts: Sequence[Part], width: int, gap: int = 3) -> Line:
+    """As many parts as fit side by side, in the order given."""
+    kept = [part for part in parts if part.spans]
+    while len(kept) > 1 and _length(kept, gap) > width:
+        kept.remove(max(reversed(kept), key=lambda part: part.rank))
+    joined: list[Span] = []
+    for index, part in enumerate(kept):
+        if index:
+            joined.append(Span(" " * gap))
+        joined.extend(part.spans)
+    return tuple(joined)
+
+
+def spread(left: Sequence[Part], right: Sequence[Part], width: int, gap: int = 3) -> Line:
+    """Parts from the left edge and parts at the right edge; ranks count over both."""
+    kept = [(side, part) for side, parts in enumerate((left, right)) for part in parts if part.spans]
+    while len(kept) > 1 and _length([part for _, part in kept], gap) > width:
+        kept.remove(max(reversed(kept), key=lambda item: item[1].rank))
+    start = row([part for side, part in kept if side == 0], width, gap)
+    end = row([part for side, part in kept if side == 1], width, gap)
+    return (*start, Span(" " * (width - cells(start) - cells(end))), *end)
+
+
+def wrapped(text: str, width: int, ink: str = "plain") -> list[Line]:
+    """Text over as many lines as it needs, broken between words."""
+    lines: list[Line] = []
+    current = ""
+    for word in clean(text).split():
+        longer = f"{current} {word}" if current else word
+        if current and cell_len(longer) > width:
+            lines.append((Span(current, ink),))
+            current = word
+        else:
+            current = longer
+    if current:
+        lines.append((Span(cut(current, width), ink),))
+    return lines
+
+
+def _length(parts: Sequence[Part], gap: int) -> int:
+    return sum(cells(part.spans) for part in parts) + gap * (len(parts) - 1)

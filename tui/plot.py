@@ -1,0 +1,234 @@
+"""What a chart shows, and the drawing of it into lines of inked spans. Pure: no widget, no screen.
+
+Where things meet in a cell, the measured line wins over the projected one, that over rules and marks,
+and all of them over the band, which shines through as a ground of its own.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from . import axis, raster
+from .glyphs import BLOCKS, BRAILLE, SHADE
+from .lines import Line, Span
+from .raster import Cover, View
+
+APART = 3
+"""Cells between two labels of the x axis."""
+Labeller = Callable[[float, float], str]
+"""(value, distance of ticks) -> label."""
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A line through points; `xs` ascend, no value is NaN."""
+
+    xs: Sequence[float]
+    ys: Sequence[float]
+    ink: str = "ours"
+    dash: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fan:
+    """An 80 % interval along x."""
+
+    xs: Sequence[float]
+    lows: Sequence[float]
+    highs: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A level across the chart, such as a budget."""
+
+    y: float
+    label: str
+    ink: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A place on the x axis with its own label."""
+
+    x: float
+    label: str
+    ink: str = "label"
+    line: bool = False
+    """Whether a vertical line stands above it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """All of a chart. `curves` are drawn in order, the later over the earlier."""
+
+    x_low: float
+    x_high: float
+    y_low: float
+    y_high: float
+    """What the y axis must cover; its round ends are chosen when the height is known."""
+    curves: tuple[Curve, ...] = ()
+    fan: Fan | None = None
+    rules: tuple[Rule, ...] = ()
+    ticks: tuple[Tick, ...] = ()
+    """Labelled places of x; they come before round ones."""
+    y_label: Labeller = axis.label
+    x_axis: bool = True
+
+
+def draw(plot: Plot, width: int, height: int, plain: bool = False, gutter: int = 0) -> list[Line]:
+    """The chart as `height` lines of `width` cells.
+
+    `plain` is for screens without colour: the band is then shown by a sign instead of by its ground.
+    `gutter` is the least width of the y labels, so that charts above each other line up.
+    """
+    rows = height - plot.x_axis
+    if rows < 1 or width < 8:
+        return [(Span(" " * width),)] * max(height, 0)
+    scale = axis.scale(plot.y_low, plot.y_high, rows)
+    values = axis.ticks(scale.low, scale.high, scale.step)
+    labels = {value: plot.y_label(value, scale.step) for value in values}
+    gutter = max([gutter, *(len(text) for text in labels.values())])
+    view = View(plot.x_low, plot.x_high, scale.low, scale.high, width - gutter - 2, rows)
+    if view.width < 4:
+        return [(Span(" " * width),)] * height
+    named = {view.row(value): text for value, text in labels.items()}
+    cells = _cells(plot, view, plain)
+    lines: list[Line] = []
+    for index, body in enumerate(cells):
+        text = named.get(index, "")
+        edge = ("┼" if index == rows - 1 else "┤") if text else ("└" if index == rows - 1 else "│")
+        lines.append((Span(f"{text:>{gutter}} ", "label"), Span(edge, "axis"), *_spans(body)))
+    if plot.x_axis:
+        lines.append(_x_labels(plot, view, width, gutter + 2))
+    return lines
+
+
+def _cells(plot: Plot, view: View, plain: bool) -> list[list[Span]]:
+    """Every cell of the grid as a one-character span, painted from the ground up."""
+    cells = _ground(plot, view)
+    if plot.fan is not None:
+        covers = raster.band(plot.fan.xs, plot.fan.lows, plot.fan.highs, view)
+        for line, row in zip(cells, covers, strict=True):
+            for column, cover in enumerate(row):
+                if cover is not None:
+                    line[column] = _on_band(line[column], cover, plain)
+    for rule in plot.rules:
+        _draw_level(cells, rule, view)
+    for curve in plot.curves:
+        masks = raster.curve(curve.xs, curve.ys, view, curve.dash)
+        for index, mask in enumerate(masks):
+            if mask:
+                row, column = divmod(index, view.width)
+                sign = chr(BRAILLE | _dots(cells[row][column].text) | mask)
+                _put(cells[row], column, sign, curve.ink)
+    for rule in plot.rules:
+        _draw_label(cells, rule, view)
+    return cells
+
+
+def _ground(plot: Plot, view: View) -> list[list[Span]]:
+    """An empty grid with the x axis along its lowest row, and a line at each place that wants one."""
+    cells = [[Span(" ")] * view.width for _ in range(view.height)]
+    if plot.x_axis:
+        cells[-1] = [Span("─", "axis")] * view.width
+    for tick in plot.ticks:
+        column = view.column(tick.x)
+        if not 0 <= column < view.width:
+            continue
+        if tick.line:
+            for line in cells[: view.height - plot.x_axis]:
+                line[column] = Span("┊", "mark")
+        if plot.x_axis:
+            cells[-1][column] = Span("┴", "axis")
+    return cells
+
+
+def _dots(text: str) -> int:
+    code = ord(text)
+    return code & 0xFF if BRAILLE <= code <= BRAILLE + 0xFF else 0
+
+
+def _put(line: list[Span], column: int, text: str, ink: str) -> None:
+    """Write over a cell and keep the ground of the band."""
+    on_band = line[column].ink.endswith("-band") or line[column].ink == "band"
+    line[column] = Span(text, f"{ink}-band" if on_band else ink)
+
+
+def _on_band(cell: Span, cover: Cover, plain: bool) -> Span:
+    """The cell with the band behind or over it."""
+    if plain:
+        return Span(SHADE, "dim") if cell.text in " ─" and cover.eighths >= 4 else cell
+    if cell.text not in " ─":
+        return Span(cell.text, f"{cell.ink}-band") if cover.eighths >= 4 else cell
+    if cover.eighths == 8 or (cover.low > 0 and cover.high < 8 and cover.eighths >= 4):
+        return Span(SHADE, "band")
+    if cover.low == 0:
+        return Span(BLOCKS[cover.high], "edge")
+    if cover.high == 8:
+        return Span(BLOCKS[cover.low], "hollow-band")
+    return cell
+
+
+def _draw_level(base: list[list[Span]], rule: Rule, view: View) -> None:
+    """A dashed line across, where the level lies within the scale."""
+    row = view.row(rule.y)
+    if 0 <= row < view.height:
+        for column in range(view.width):
+            _put(base[row], column, "┄", rule.ink)
+
+
+def _draw_label(base: list[list[Span]], rule: Rule, view: View) -> None:
+    """The name of a level at its left end, where a run has yet to rise; at the top if it is off the scale."""
+    row = view.row(rule.y)
+    label = f" {rule.label} " if row >= 0 else f" {rule.label} ↑ "
+    for column, sign in enumerate(label[: view.width - 1], start=1):
+        _put(base[min(max(row, 0), view.height - 1)], column, sign, rule.ink)
+
+
+def _spans(cells: Sequence[Span]) -> list[Span]:
+    """Runs of one ink joined."""
+    return [
+        Span("".join(cell.text for cell in run), ink)
+        for ink, run in groupby(cells, key=lambda cell: cell.ink)
+    ]
+
+
+def _x_labels(plot: Plot, view: View, width: int, left: int) -> Line:
+    """Labels below the axis: those asked for first, then round ones where there is room."""
+    taken: list[tuple[int, Span]] = []
+    step = axis.nice_step(plot.x_high - plot.x_low, max(2, view.width // 12))
+    rounds = [Tick(value, axis.label(value, step)) for value in axis.ticks(plot.x_low, plot.x_high, step)]
+    for tick in (*plot.ticks, *rounds):
+        column = view.column(tick.x)
+        if not tick.label or not 0 <= column < view.width:
+            continue
+        start = min(max(left + column - len(tick.label) // 2, 0), width - len(tick.label))
+        end = start + len(tick.label)
+        if all(end + APART <= at or at + len(span.text) + APART <= start for at, span in taken):
+            taken.append((start, Span(tick.label, tick.ink)))
+    line: list[Span] = []
+    at = 0
+    for start, span in sorted(taken, key=lambda item: item[0]):
+        line += [Span(" " * (start - at)), span]
+        at = start + len(span.text)
+    return (*line, Span(" " * (width - at)))
+
+
+def sparkline(values: Sequence[float], width: int) -> str:
+    """Values over `width` cells as blocks from their least to their greatest; newest at the right.
+
+    Where several share a cell, the one furthest from the middle is shown: a spike stays.
+    """
+    if not values or width < 1:
+        return ""
+    low, high = min(values), max(values)
+    middle = (low + high) / 2
+    count = min(width, len(values))
+    picked: list[float] = []
+    for index in range(count):
+        chunk = values[index * len(values) // count : (index + 1) * len(values) // count]
+        picked.append(max(chunk, key=lambda value: abs(value - middle)))
+    if high <= low:
+        return BLOCKS[4] * count
+    return "".join(BLOCKS[1 + min(7, int((value - low) / (high - low) * 8))] for value in picked)

@@ -1,0 +1,39 @@
+"""What the app asks of whatever makes frames: live session and replay alike."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from ..monitor.frame import Frame
+
+
+class ReplayControl(Protocol):
+    """What keys can do to a replay. Each returns at once; the runner publishes what came of it."""
+
+    def toggle_pause(self) -> None: ...
+    def faster(self) -> None: ...
+    def slower(self) -> None: ...
+
+    def step(self, count: int) -> None:
+        """Go `count` steps on, or back when negative."""
+        ...
+
+    def seek(self, fraction: float) -> None:
+        """Go to a place between 0, the start, and 1, the end."""
+        ...
+
+    def next_alert(self, direction: int) -> None:
+        """Go to the next alert (1) or the one before (-1)."""
+        ...
+
+
+class Runner(Protocol):
+    """Makes frames until it is cancelled."""
+
+    @property
+    def control(self) -> ReplayControl | None:
+        """How to steer it; None when it is live."""
+        ...
+
+    async def run(self, publish: Callable[[Frame], None]) -> None:
+        """Publish frames on the running loop; the screen takes the latest and may skip any."""
+        ...

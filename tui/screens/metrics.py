@@ -1,0 +1,44 @@
+"""Every number of the log under its own name, with a filter."""
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.widgets import Input
+
+from ..widgets.keys import Keys
+from ..widgets.metriclist import MetricList
+from ..widgets.replay import ReplayBar
+from ..widgets.status import Status
+from .framed import FramedScreen
+from .overview import KEYS
+
+
+class MetricsScreen(FramedScreen):
+    """`/` goes to the filter, enter or escape back to the list."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "filter", "filter", id="metrics.filter", key_display="/"),
+    ]
+
+    def compose(self) -> ComposeResult:
+        yield Status(id="status")
+        yield Input(placeholder="filter: words of a key", id="filter", compact=True)
+        with VerticalScroll(id="scroll"):
+            yield MetricList(id="metric-list")
+        yield ReplayBar(id="replay")
+        yield Keys((("/", "filter", "filter"), *KEYS), "view('metrics')", id="keys")
+
+    def on_mount(self) -> None:
+        self.query_one("#scroll").focus()
+
+    def action_filter(self) -> None:
+        """Type into the filter."""
+        self.query_one(Input).focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        self.query_one(MetricList).filter(event.value)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        self.query_one("#scroll").focus()

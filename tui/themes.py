@@ -1,0 +1,107 @@
+"""Colours. One hue is what was measured, one what is projected; amber and red are for alerts alone."""
+
+from textual.theme import Theme
+
+VARIABLES = ("ours", "projected", "band", "band-sign", "faint", "quiet")
+"""What the style sheet asks of a theme beyond Textual's own names."""
+
+DARK = Theme(
+    name="rltop-dark",
+    dark=True,
+    primary="#5cc8e8",
+    secondary="#b79bf2",
+    accent="#5cc8e8",
+    foreground="#d5dae3",
+    background="#10141b",
+    surface="#10141b",
+    panel="#1a202b",
+    success="#7cc98f",
+    warning="#e3b053",
+    error="#f0716b",
+    variables={
+        "ours": "#5cc8e8",
+        "projected": "#b79bf2",
+        "band": "#2b2742",
+        "band-sign": "#383257",
+        "quiet": "#8b95a7",
+        "faint": "#4a5364",
+    },
+)
+LIGHT = Theme(
+    name="rltop-light",
+    dark=False,
+    primary="#0b6e99",
+    secondary="#6b45b8",
+    accent="#0b6e99",
+    foreground="#1d232e",
+    background="#fbfbf9",
+    surface="#fbfbf9",
+    panel="#efefeb",
+    success="#2b7a3f",
+    warning="#96600a",
+    error="#b8261f",
+    variables={
+        "ours": "#0b6e99",
+        "projected": "#6b45b8",
+        "band": "#e4dcf5",
+        "band-sign": "#cbbcec",
+        "quiet": "#5b6472",
+        "faint": "#b3b8c0",
+    },
+)
+COLOUR_BLIND = Theme(
+    name="rltop-colour-blind",
+    dark=True,
+    primary="#56b4e9",
+    secondary="#d8d8d8",
+    accent="#56b4e9",
+    foreground="#dddddd",
+    background="#101418",
+    surface="#101418",
+    panel="#1b2129",
+    # No green and no red: blue is well, orange is a warning, and the gravest is the brightest.
+    success="#56b4e9",
+    warning="#e69f00",
+    error="#ff8f3f",
+    variables={
+        "ours": "#56b4e9",
+        "projected": "#e0d6b8",
+        "band": "#3a3629",
+        "band-sign": "#5a5440",
+        "quiet": "#929aa5",
+        "faint": "#4c545e",
+    },
+)
+HIGH_CONTRAST = Theme(
+    name="rltop-high-contrast",
+    dark=True,
+    primary="#00e5ff",
+    secondary="#ffe95c",
+    accent="#00e5ff",
+    foreground="#ffffff",
+    background="#000000",
+    surface="#000000",
+    panel="#1c1c1c",
+    success="#5cff7a",
+    warning="#ffb000",
+    error="#ff6e6e",
+    text_alpha=1.0,
+    variables={
+        "ours": "#00e5ff",
+        "projected": "#ffe95c",
+        "band": "#3d3a10",
+        "band-sign": "#7d7620",
+        "quiet": "#d0d0d0",
+        "faint": "#8a8a8a",
+    },
+)
+THEMES = (DARK, LIGHT, COLOUR_BLIND, HIGH_CONTRAST)
+
+DEFAULTS = {
+    "ours": "$primary",
+    "projected": "$secondary",
+    "band": "$panel",
+    "band-sign": "$foreground 25%",
+    "quiet": "$foreground 65%",
+    "faint": "$foreground 35%",
+}

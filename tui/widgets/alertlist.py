@@ -1,0 +1,52 @@
+"""Every alert of the run in full, and every note on what the figures stand on."""
+
+from ...models import text
+from ...models.alert import Alert
+from ...monitor.frame import Frame
+from ..glyphs import SEVERITY
+from ..lines import Line, Span, clean, wrapped
+from ..readings import active, cleared
+from .alerts import INK
+from .notes import about_input, unsaid
+from .panel import Panel
+
+INDENT = 4
+
+
+class AlertList(Panel):
+    """Active ones first, then those that are over, then the notes."""
+
+    def lay_out(self, frame: Frame, width: int, height: int) -> list[Line]:
+        held, gone = active(frame), cleared(frame)
+        lines: list[Line] = [(Span("ACTIVE  ", "title"), Span(str(len(held)), "dim"))]
+        for alert in held:
+            lines += [(), *_full(alert, width)]
+        if not held:
+            lines.append((Span("  ✓ ", "good"), Span("nothing to do", "dim")))
+        if gone:
+            lines += [(), (Span("OVER  ", "title"), Span(str(len(gone)), "dim"))]
+            for alert in gone:
+                lines += [(), *_full(alert, width)]
+        notes = [*about_input(frame), *unsaid(frame)]
+        if notes:
+            lines += [(), (Span("NOTES", "title"),)]
+            for note in dict.fromkeys(notes):
+                first, *rest = wrapped(note, width - INDENT, "plain")
+                lines += [(Span("  · ", "dim"), *first), *((Span(" " * INDENT), *line) for line in rest)]
+        return lines
+
+
+def _full(alert: Alert, width: int) -> list[Line]:
+    over = alert.cleared_step is not None
+    ink = "dim" if over else INK[alert.severity]
+    sign = "✓" if over else SEVERITY[alert.severity]
+    when = f"step {alert.step}" + (f", over at {alert.cleared_step}" if over else "")
+    indent = Span(" " * INDENT)
+    first, *rest = wrapped(alert.message, width - INDENT, ink)
+    fact = f"{clean(alert.rule)} · {when} · {text.number(alert.value)} against {text.number(alert.threshold)}"
+    return [
+        (Span(f"  {sign} ", ink), *first),
+        *((indent, *line) for line in rest),
+        *((indent, *line) for line in wrapped(alert.advice, width - INDENT, "dim" if over else "plain")),
+        (indent, Span(fact, "dim")),
+    ]

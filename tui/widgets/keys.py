@@ -1,0 +1,44 @@
+"""The bottom line: the keys that matter most here. `?` shows all of them."""
+
+from collections.abc import Sequence
+
+from rich.style import Style
+from textual.strip import Strip
+
+from ..lines import Line, Part, Span, part, row
+from .panel import Panel
+
+
+class Keys(Panel):
+    """Needs no frame; each key can be clicked."""
+
+    def __init__(
+        self, keys: Sequence[tuple[str, str, str]], here: str = "", *, id: str | None = None
+    ) -> None:
+        """`keys` are (key as shown, word, action); the one whose action is `here` is marked."""
+        super().__init__(id=id)
+        self._keys = keys
+        self._here = here
+
+    def idle(self, width: int, height: int) -> list[Line]:
+        return [row([self._part(rank, *key) for rank, key in enumerate(self._keys)], width, gap=2)]
+
+    def lay_out(self, frame: object, width: int, height: int) -> list[Line]:
+        return self.idle(width, height)
+
+    def _part(self, rank: int, key: str, word: str, action: str) -> Part:
+        here = action == self._here
+        return part(rank, Span(key, "key"), Span(f" {word}", "strong" if here else "dim"))
+
+    def _strip(self, line: Line, width: int) -> Strip:
+        strip = super()._strip(line, width)
+        actions = {f" {word}": action for _, word, action in self._keys}
+        segments = list(strip)
+        for index, segment in enumerate(segments):
+            if action := actions.get(segment.text):
+                click = Style.from_meta({"@click": f"app.{action}"})
+                for part_of in (index - 1, index):
+                    if part_of >= 0:
+                        old = segments[part_of]
+                        segments[part_of] = old._replace(style=(old.style or Style()) + click)
+        return Strip(segments, width)

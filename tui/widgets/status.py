@@ -1,0 +1,116 @@
+"""The top of the screen: which run, how it stands, how far it is and when it ends."""
+
+from ...models import text
+from ...models.run import RunStatus
+from ...monitor.frame import Frame
+from ..glyphs import EMPTY, FULL, STATUS
+from ..lines import Line, Span, cells, clean, cut, part, spread
+from ..readings import seconds_per_step, steps_done
+from .panel import Panel
+
+FRAMEWORKS = {
+    "tinker": "Tinker",
+    "verl": "veRL",
+    "slime": "SLiME",
+    "trl": "TRL",
+    "nemo-rl": "NeMo-RL",
+    "prime-rl": "PRIME-RL",
+    "openrlhf": "OpenRLHF",
+    "skyrl": "SkyRL",
+}
+STATUS_INK: dict[RunStatus, str] = {
+    "running": "good",
+    "stalled": "warn",
+    "crashed": "bad",
+    "finished": "good",
+    "unknown": "dim",
+}
+GAP = 3
+BAR, SHORTEST_BAR = 40, 8
+"""Cells of the progress bar."""
+
+
+class Status(Panel):
+    """Two lines that are on every screen."""
+
+    def idle(self, width: int, height: int) -> list[Line]:
+        return [(Span("rltop", "strong"), Span("   starting …", "dim")), ()]
+
+    def lay_out(self, frame: Frame, width: int, height: int) -> list[Line]:
+        return [_who(frame, width), _how_far(frame, width)]
+
+
+def _who(frame: Frame, width: int) -> Line:
+    info, status = frame.info, frame.status
+    name = clean(info.name or "unnamed run")
+    word = "waiting" if status == "unknown" and not len(frame.state.history) else status
+    model = (info.model or "").rsplit("/", 1)[-1]
+    framework = FRAMEWORKS.get(info.framework or "", "")
+    return spread(
+        [
+            part(0, Span(cut(name, max(width // 3, 12)), "strong")),
+            part(3, *([Span(cut(model, max(width // 3, 12)))] if model else [])),
+            part(4, *([Span(framework)] if framework else [])),
+            part(2, *([Span(machines)] if (machines := _machines(frame)) else [])),
+        ],
+        [
+            part(0, Span(f"{STATUS[status]} {word}", STATUS_INK[status])),
+            part(1, Span(text.duration_compact(frame.elapsed_s))),
+        ],
+        width,
+        gap=2,
+    )
+
+
+def _machines(frame: Frame) -> str:
+    info = frame.info
+    if not info.gpus:
+        return ""
+    gpus = f"{info.gpus}×{info.gpu_type or 'GPU'}"
+    per_gpu = frame.settings.usd_per_gpu_hour
+    hourly = per_gpu * info.gpus if per_gpu is not None else _hourly(frame)
+    return gpus if hourly is None else f"{gpus} {text.usd_per_hour(hourly)}"
+
+
+def _hourly(frame: Frame) -> float | None:
+    """The bill's own rate: what all GPUs together cost for an hour."""
+    gpu = next((meter for meter in frame.bill.meters if meter.name == "gpu"), None)
+    if gpu is None or not gpu.hours or gpu.usd is None or not frame.info.gpus:
+        return None
+    return gpu.usd / gpu.hours * frame.info.gpus
+
+
+def _how_far(frame: Frame, width: int) -> Line:
+    total, done = frame.info.total_steps, steps_done(frame)
+    if not len(frame.state.history):
+        return ()
+    left = [part(0, Span(f"step {done}/{total}" if total else f"step {done}", "strong"))]
+    if total:
+        left.append(part(4, Span(f"{min(done / total, 1.0) * 100:3.0f} %")))
+    if (pace := seconds_per_step(frame)) is not None:
+        left.append(part(3, Span(f"{text.number(pace)} s/step")))
+    right = [part(1, *_end(frame))]
+    taken = sum(cells(some.spans) + GAP for some in (*left, *right))
+    if total and (room := min(width - taken, BAR)) >= SHORTEST_BAR:
+        full = round(min(done / total, 1.0) * room)
+        left.insert(1, part(2, Span(FULL * full, "ours"), Span(EMPTY * (room - full), "axis")))
+    return spread(left, right, width, GAP)
+
+
+def _end(frame: Frame) -> Line:
+    if frame.status == "finished":
+        return ()
+    if frame.status == "crashed":
+        ended = frame.state.ended
+        return (Span(cut(ended.message, 40), "bad"),) if ended and ended.message else ()
+    remaining = frame.projection.remaining_s
+    if remaining is not None:
+        spread_s = (remaining.p90 - remaining.p10) / 2
+        return (
+            Span("ends in ", "dim"),
+            Span(text.duration_compact(remaining.p50), "projected"),
+            Span(f" ±{text.duration_compact(spread_s)}", "dim"),
+        )
+    if frame.info.total_steps is None:
+        return (Span("end unknown: --total-steps N", "dim"),)
+    return (Span("ends in –", "dim"),)
