@@ -22,6 +22,9 @@ from .recognise import metrics_in
 from .resumes import Resumes
 from .rollouts import Rollouts
 
+POLL_BYTES = 1024 * 1024
+"""Some 400 rows. Each may have a file of rollouts to read, so that a poll takes less than by default."""
+
 
 def open_run(path: Path) -> Sequence[Source]:
     """The source of a run: of a run folder, or of a metrics file and what lies beside it."""
@@ -44,7 +47,7 @@ class TinkerRun:
         self._name = folder.resolve().name if metrics.name.startswith("metrics.jsonl") else metrics.stem
         self._config = ConfigFile(folder / "config.json", facts)
         self._parser = MetricsParser(facts, Rollouts(folder), Resumes(metrics))
-        self._metrics = FileSource(open_transport(metrics), self._parser)
+        self._metrics = FileSource(open_transport(metrics), self._parser, POLL_BYTES)
         self._beside = (
             Neighbour(folder / "checkpoints.jsonl", lambda: CheckpointParser(facts)),
             Neighbour(folder / "logs.log", lambda: LogParser(facts)),

@@ -41,7 +41,6 @@ class Discards:
 
     def see(self, levels: Mapping[str, float], step: int | None) -> None:
         """Levels of a row; what they grew by goes to the next step that is given."""
-        changed = False
         for name, keys in _KINDS.items():
             if not any(key in levels for key in keys):
                 continue
@@ -49,9 +48,8 @@ class Discards:
             grown = level - self._levels.get(name, 0.0)
             if grown > 0:
                 self._pending[name] = self._pending.get(name, 0.0) + grown
-            changed |= grown != 0
             self._levels[name] = level
-        if changed and step is not None:
+        if step is not None and self._levels != (self._at[-1][1] if self._at else {}):
             self._at.append((step, dict(self._levels)))
 
     def take(self) -> dict[str, float]:

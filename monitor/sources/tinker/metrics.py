@@ -113,7 +113,7 @@ class MetricsParser:
                 events.extend(self._line(text, None, number))
             self._torn = None
             self._lineage.cut(resume.from_step)
-            events.append(self._restart(resume.from_step))
+            events.append(self._restart(resume.from_step, None))
             self._lineage.read_again()
         return events
 
@@ -177,11 +177,11 @@ class MetricsParser:
         events: list[Event] = []
         if self._lineage.lacks(step):
             self._lineage.cut(step)
-            events.append(self._restart(step))
+            events.append(self._restart(step, at))
         elif self._last is not None and self._last.step is not None and step <= self._last.step:
             if not self._repeats(row, step):
                 return self._part(row, step, at)
-            events.append(self._restart(step))
+            events.append(self._restart(step, at))
         events.extend(self._learnt.learn(row, step))
         seconds = eval_seconds(row)
         events.extend(evals_of(row, self._attempt, step, at, self._evals_s if seconds is None else seconds))
@@ -234,7 +234,7 @@ class MetricsParser:
             events.append(step_of(row, step, self._attempt, at, self._facts, None, None, {}))
         return events
 
-    def _restart(self, from_step: int) -> Restart:
+    def _restart(self, from_step: int, at: float | None) -> Restart:
         self._attempt += 1
         self._last = None
         self._facts.over = False
@@ -243,7 +243,7 @@ class MetricsParser:
         self._discards.restart(from_step)
         self._facts.resumed_at = from_step
         self._facts.last_step = None
-        return Restart(from_step=from_step, attempt=self._attempt)
+        return Restart(from_step=from_step, attempt=self._attempt, at=at)
 
     def _lengths(self, row: Row, step: int) -> Lengths | None:
         if self._rollouts is None or "ac" not in row.told:

@@ -1,11 +1,12 @@
 """How many steps the run will have, from what each row says of its own progress.
 
 The one rule: exact or nothing. The cookbook logs `(step + 1) / total` (RL, supervised) or `step / total`
-(DPO, the minimal supervised loop); the two are told apart, and the total is the nearest whole number.
+(DPO, the minimal supervised loop); the two are told apart, and the total is a whole number.
 """
 
 _EXACT = 1e-3
-"""How far the quotient of two logged numbers may be from a whole one, as a share of the total per step."""
+"""How far the quotient of a step and its logged share may be from a whole number."""
+_MOST = 1e12
 
 
 class Plan:
@@ -25,15 +26,18 @@ class Plan:
             self._counts_done = False
         if not 0 < share <= 1 or step < 0:
             return None
-        after, before = (step + 1) / share, step / share
-        if self._before is not None:
+        done, begun = (step + 1) / share, step / share
+        if _is_whole(done) != _is_whole(begun):
+            self._counts_done = _is_whole(done)
+        elif self._before is not None:
             # The right reading gives the same total in two rows; the wrong one moves.
-            moved_after, moved_before = abs(after - self._before[0]), abs(before - self._before[1])
-            if moved_after != moved_before:
-                self._counts_done = moved_after < moved_before
-        self._before = after, before
-        quotient = after if self._counts_done else before
-        total = round(quotient)
-        return (
-            total if total >= 1 and abs(quotient - total) <= _EXACT * max(1.0, total / (step + 1)) else None
-        )
+            moved_done, moved_begun = abs(done - self._before[0]), abs(begun - self._before[1])
+            if moved_done != moved_begun:
+                self._counts_done = moved_done < moved_begun
+        self._before = done, begun
+        quotient = done if self._counts_done else begun
+        return round(quotient) if _is_whole(quotient) else None
+
+
+def _is_whole(quotient: float) -> bool:
+    return 0.5 < quotient < _MOST and abs(quotient - round(quotient)) <= _EXACT

@@ -4,6 +4,7 @@ The one rule: a file's name proves nothing. Rows of the cookbook have keys that 
 rows of a hand-written loop count only with Tinker's marks in them or beside them.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import cast
@@ -11,15 +12,19 @@ from typing import cast
 from pydantic_core import from_json
 
 from ...source import Probe
+from .rows import flattened
 
 HEAD_BYTES = 64 * 1024
 ROWS_LOOKED_AT = 50
 FILES_LOOKED_AT = 40
 CERTAIN = 0.95
 BY_NEIGHBOURS = 0.8
+KEPT_COPY = 0.9
+"""What a resume kept of a metrics file: readable, but the file itself says more."""
 STARTING = 0.6
 """A run folder before its first row."""
 
+_KEPT = re.compile(r"\.pre_resume_\d+$")
 _MARKS = frozenset(
     (
         "progress/done_frac",
@@ -47,7 +52,8 @@ def score(seen: Probe) -> float:
     """0 to 1: how sure it is that this is a Tinker run folder or the metrics of one."""
     if seen.is_dir:
         return folder_score(seen.path, seen.names)
-    return rows_score(rows_of(seen.head), seen.path.parent)
+    sure = rows_score(rows_of(seen.head), seen.path.parent)
+    return min(sure, KEPT_COPY) if _KEPT.search(seen.path.name) else sure
 
 
 def folder_score(folder: Path, names: Iterable[str]) -> float:
@@ -63,7 +69,7 @@ def folder_score(folder: Path, names: Iterable[str]) -> float:
 
 def metrics_in(folder: Path, names: Iterable[str]) -> Path | None:
     """The file in a folder that holds Tinker metrics; `metrics.jsonl` before others."""
-    found = [name for name in names if name.endswith((".jsonl", ".jsonl.gz"))]
+    found = [name for name in names if name.endswith(".jsonl")]
     found.sort(key=lambda name: (name != "metrics.jsonl", "metric" not in name, name))
     for name in found[:FILES_LOOKED_AT]:
         if rows_score(rows_of(head_of(folder / name)), folder) > 0:
@@ -75,8 +81,8 @@ def rows_score(rows: list[dict[str, object]], folder: Path) -> float:
     """How sure it is that rows are Tinker metrics, with what lies beside them."""
     numeric = False
     for row in rows:
-        if isinstance(row.get("state_path"), str) or isinstance(row.get("data"), dict) or "spans" in row:
-            return 0.0  # checkpoints, veRL's file logger, timing spans
+        if _is_another(row):
+            return 0.0
         if _is_marked(row):
             return CERTAIN
         numeric |= _is_metrics(row)
@@ -116,6 +122,16 @@ def head_of(path: Path) -> str:
     return data.decode("utf-8", "replace").removeprefix("\ufeff")
 
 
+def _is_another(row: Mapping[str, object]) -> bool:
+    """Checkpoints, veRL's file logger, timing spans, or the summary of a W&B run."""
+    return (
+        isinstance(row.get("state_path"), str)
+        or isinstance(row.get("data"), dict)
+        or isinstance(row.get("spans"), list)
+        or "_wandb" in row
+    )
+
+
 def _is_marked(row: Mapping[str, object]) -> bool:
     keys = row.keys()
     if keys & _MARKS or any(together <= keys for together in _TOGETHER):
@@ -144,17 +160,9 @@ def _is_starting(folder: Path) -> bool:
 
 
 def _flat(row: dict[str, object]) -> dict[str, object]:
-    """One level of nesting opened: `{"env": {"all": …}}` has the marks of `env/all/…` too."""
+    """With what lies nested: `{"env": {"all": …}}` has the marks of `env/all/…` too."""
     flat = dict(row)
     for key, value in row.items():
-        if isinstance(value, dict) and key != "data":
-            for name, inner in cast("dict[str, object]", value).items():
-                flat[f"{key}/{name}"] = inner
-                if isinstance(inner, dict):
-                    flat.update(
-                        {
-                            f"{key}/{name}/{last}": item
-                            for last, item in cast("dict[str, object]", inner).items()
-                        }
-                    )
+        if key != "data":
+            flat.update(flattened(key, value))
     return flat

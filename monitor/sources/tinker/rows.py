@@ -82,17 +82,17 @@ def _numbers(keyed: dict[str, object]) -> dict[str, float]:
             return dict(zip(keyed, map(float, values), strict=True))
     except OverflowError:
         pass
-    return {name: number for key, item in keyed.items() for name, number in _flattened(key, item)}
+    return {name: number for key, item in keyed.items() for name, number in flattened(key, item)}
 
 
 _PLAIN = frozenset((int, float))
 
 
-def _flattened(key: str, item: object) -> Iterator[tuple[str, float]]:
+def flattened(key: str, item: object) -> Iterator[tuple[str, float]]:
     """Numbers inside nested objects, with `/` between the names; truth values as 0 and 1."""
     if isinstance(item, dict):
         for name, inner in cast("dict[str, object]", item).items():
-            yield from _flattened(f"{key}/{name}", inner)
+            yield from flattened(f"{key}/{name}", inner)
     elif isinstance(item, bool | int | float):
         try:
             yield key, float(item)

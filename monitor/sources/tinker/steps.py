@@ -36,7 +36,7 @@ def evals_of(row: Row, attempt: int, step: int, at: float | None, seconds: float
                 prefill_tokens=_less(prompt, cached),
                 prefill_cached_tokens=cached,
                 response_length_mean=results.get("ac_tokens_per_turn"),
-                scores={key: value for key, value in results.items() if key not in _NOT_SCORES},
+                scores={key: value for key, value in results.items() if _is_score(key)},
             )
         )
     return evals
@@ -54,6 +54,11 @@ _NOT_SCORES = frozenset(
         "total_cached_ob_tokens",
     )
 )
+
+
+def _is_score(name: str) -> bool:
+    """Whether a result says how good the model is. Groups of one are neither mixed nor anything else."""
+    return name not in _NOT_SCORES and not name.startswith("by_group/")
 
 
 def eval_seconds(row: Row) -> float | None:
