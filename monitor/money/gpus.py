@@ -5,7 +5,7 @@ The one rule: whole words must agree, so that an H200 is no H20 and an L40S no L
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ...models.money import GpuPrice
 
@@ -23,9 +23,17 @@ class GpuTable:
     """Rows of `data/gpus.json`: the fields of GpuPrice and `match`, the words that a name must have."""
 
     rows: tuple[Mapping[str, object], ...]
+    _found: dict[str, GpuPrice | None] = field(
+        default_factory=dict[str, "GpuPrice | None"], repr=False, compare=False
+    )
 
     def find(self, name: str) -> GpuPrice | None:
         """The row whose words all stand in `name`, the most specific one; None when none does."""
+        if name not in self._found:
+            self._found[name] = self._search(name)
+        return self._found[name]
+
+    def _search(self, name: str) -> GpuPrice | None:
         words = words_of(name)
         if any(_SHARE.match(word) for word in words):
             return None

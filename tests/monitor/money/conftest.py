@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 import pytest
+
 from rltop.models.event import Event
 from rltop.models.money import Bill, StepCost
 from rltop.models.run import RunInfo

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from rltop.models.event import Event, Restart, Totals
 from rltop.models.money import Bill, MeterName, StepCost
 from rltop.models.run import RunInfo
