@@ -167,6 +167,18 @@ def test_rollouts_of_another_attempt_are_not_used(
     assert (step.clip_ratio, step.clip_reliable) == (None, False)
 
 
+def test_what_a_rollout_says_in_words_is_no_length(
+    tmp_path: Path, train_row: MakeRow, read_run: ReadRun
+) -> None:
+    write_run(tmp_path, [train_row(0)])
+    path = tmp_path / "iteration_000000" / "train_rollout_summaries.jsonl"
+    path.parent.mkdir()
+    turns: list[Row] = [{"ac_len": 64, "logs": {"text": '"ac_len": 64, "ac_len": 1'}}, {"ac_len": 96}]
+    path.write_text(json.dumps({"steps": turns}) + "\n" + '{"steps": [{"ac_len": 7')
+    (step,) = steps_of(read_run(tmp_path))
+    assert (step.response_length_min, step.response_length_max, step.clip_ratio) == (64, 96, 1.0)
+
+
 def test_rollouts_written_after_the_metrics_are_added_once(tmp_path: Path, train_row: MakeRow) -> None:
     write_run(tmp_path, [train_row(0)])
     (source,) = FORMAT.open(tmp_path)
