@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _SAMPLED = re.compile(rb'"ac_len": ?(\d{1,15})(?=[,}\s])')
-"""Found without parsing the lines, which hold much else: over 4 times faster. Inside a JSON string a quote has a
-backslash before it, so that this matches keys only; and the sum of the lengths is checked."""
+"""Found without parsing the lines, which hold much else: over 4 times faster. Inside a JSON string a quote
+has a backslash before it, so that this matches keys only; and the sum of the lengths is checked."""
 LARGEST_BYTES = 256 * 1024 * 1024
 """A larger file holds whole transcripts in its logs; reading it would stall the screen."""
 
