@@ -6,9 +6,9 @@ Its one rule: of several updates in one line the last counts.
 import re
 from typing import NamedTuple
 
-BAR = re.compile(r"\s*\d+%\|[^|]*\|\s*(\d+)/(\d+) \[([\d:]+)<([^,\]\s]+)")
+BAR = re.compile(r"\s*\d+%\|[^|]*\|\s*(\d{1,15})/(\d{1,15}) \[([\d:]{1,15})<([^,\]\s]+)")
 TRAINING = "Training Progress:"
-EPOCH = re.compile(r"Epoch (\d+)/(\d+):(?=\s+\d+%\|)")
+EPOCH = re.compile(r"Epoch (\d{1,9})/(\d{1,9}):(?=\s+\d+%\|)")
 
 
 class Bar(NamedTuple):

@@ -71,7 +71,9 @@ class ConsoleParser:
         self._wrapped = False
         self._number = 0
         self._clock = BarClock()
+        self._bar_seen = False
         self._bar_ran = False
+        """The bar of this attempt has left its start."""
         self._last_step: Step | None = None
         """The step that the next update of the bar belongs to."""
         self._started = False
@@ -124,6 +126,7 @@ class ConsoleParser:
             if "%|" in words:
                 yield from self._progress(words, line.at)
             if stepline.WORD in words and (found := stepline.bodies(words)):
+                self._telling.v1 = self._telling.v1 or by.startswith("TaskRunnerV1 ")
                 yield from self._step_lines(found, line, again)
                 return
             for event in self._faults.read(by, words, line.at):
@@ -172,7 +175,7 @@ class ConsoleParser:
         if not again:
             self._clock.step(step.duration_s, self._telling.apart_s)
         self._last_step = step
-        return step.model_copy(update={"complete": False}) if self._bar_ran else step
+        return step.model_copy(update={"complete": False}) if self._bar_seen else step
 
     def _reached(self, at: float | None) -> Iterator[Event]:
         """Whether the last step is done."""
@@ -204,6 +207,7 @@ class ConsoleParser:
         if bar.started and self._bar_ran:
             yield from self._resume(bar.step, at)
         yield from self._put_right(bar)
+        self._bar_seen = True
         self._bar_ran = self._bar_ran or bar.elapsed_s > 0
         yield from self._facts.counted(bar.total)
         yield Progress(
@@ -226,7 +230,7 @@ class ConsoleParser:
             duration_s = facts["duration_s"] = step.duration_s + seconds
             if step.total_tokens is not None and duration_s > 0:
                 facts["tokens_per_s"] = step.total_tokens / duration_s
-        if seconds or self._bar_ran:
+        if seconds or self._bar_seen:
             yield Step.model_validate(facts)
 
     def _resume(self, after_step: int, at: float | None) -> Iterator[Event]:

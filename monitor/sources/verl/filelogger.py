@@ -5,7 +5,7 @@ had before stand, and those that it tells again ran again.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import cast
+from typing import TypeGuard, cast
 
 from pydantic_core import from_json
 
@@ -27,7 +27,7 @@ class FileLoggerParser:
         self._alone = telling is None
         self._telling = telling or Telling()
         self._truncated = False
-        self._number = 0
+        self._number: int = 0
 
     def feed(self, line: Line) -> Iterable[Event]:
         """The events of one line."""
@@ -73,4 +73,9 @@ def read_line(text: str) -> tuple[int, Mapping[str, float]] | None:
     if not isinstance(data, dict) or abs(step) > 2**53:
         return None
     metrics = cast("dict[str, object]", data)
-    return step, {key: float(v) for key, v in metrics.items() if isinstance(v, int | float)}
+    return step, {key: float(v) for key, v in metrics.items() if _is_number(v)}
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    """Whether a value fits a float: JSON has integers that do not."""
+    return isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**1000)

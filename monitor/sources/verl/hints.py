@@ -6,11 +6,11 @@ Its one rule: one look at one statement; what to make of it is for others to say
 import re
 from typing import NamedTuple
 
-TOTAL_STEPS = re.compile(r"\b(?:Total training steps: |total_train_steps )(\d+)")
-OPTIMISER_STEPS = re.compile(r"\bTotal steps: (\d+), num_warmup_steps")
-BATCHES = re.compile(r"Size of train dataloader: (\d+)")
-RESUMED = re.compile(r"[Ss]etting global step to (\d+)|Resuming from .*global_step_(\d+)")
-WORLD = re.compile(r"_world_size_(\d+)_rank_\d+\.pt")
+TOTAL_STEPS = re.compile(r"\b(?:Total training steps: |total_train_steps )(\d{1,15})")
+OPTIMISER_STEPS = re.compile(r"\bTotal steps: (\d{1,15}), num_warmup_steps")
+BATCHES = re.compile(r"Size of train dataloader: (\d{1,15})")
+RESUMED = re.compile(r"[Ss]etting global step to (\d{1,15})|Resuming from .*global_step_(\d{1,15})")
+WORLD = re.compile(r"_world_size_(\d{1,6})_rank_\d+\.pt")
 MODEL = re.compile(r"\"_name_or_path\": \"([^\"]+)\"")
 ACCELERATOR = re.compile(r"accelerator_type:([\w-]+)")
 DEVICE = re.compile(

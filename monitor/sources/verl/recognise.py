@@ -15,6 +15,7 @@ SURE = 0.97
 SIGNS: tuple[tuple[float, re.Pattern[str]], ...] = (
     (0.9, re.compile(r"-m verl\.trainer\.|verl/trainer/(?:main_|ppo/|fsdp_sft|sft_)")),
     (0.8, re.compile(r"\((?:TaskRunner(?:V1)?|main_task|FullyAsync\w+|OneStepTaskRunner) pid=\d+")),
+    (0.7, re.compile(r"^Using LocalLogger is deprecated", re.MULTILINE)),
     (0.6, re.compile(r"\((?:\w+ )?WorkerDict pid=\d+")),
 )
 NOT_A_LOG = re.compile(r"\s*(?:#|\"\"\"|import |from \w|set -\w|- [\w.+]+=|[\w-]+:\n)")

@@ -6,7 +6,7 @@ Its one rule: a value that is not whole is left out, and never mistaken for a nu
 import re
 from typing import NamedTuple
 
-START = re.compile(r"(?<![\w/.])step:(\d+) - ")
+START = re.compile(r"(?<![\w/.])step:(\d{1,15}) - ")
 """Not `training/global_step:1 - `, which every line of later versions holds."""
 WORD = "step:"
 NEIGHBOUR = re.compile(r"\r|\([\w.:+ -]*pid=\d+")

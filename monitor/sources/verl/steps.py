@@ -11,7 +11,7 @@ from ....models.run import RunInfo
 from ....models.step import PhaseName, Step
 from .cliptrust import Clip
 
-SCALED_LR = re.compile(r"(?:actor|train)/lr\(1e-(\d+)\)")
+SCALED_LR = re.compile(r"(?:actor|train)/lr\(1e-(\d{1,2})\)")
 SAME_ROWS = 0.02
 """Rows told by the tokens and by the config are the same within this: 0.9 pads the batch a little."""
 
