@@ -39,7 +39,7 @@ class FileSource:
             if left <= 0:
                 self.more = True
                 break
-        if not self.more and self._transport.settled:
+        if self._transport.settled:
             events.extend(self._parsed(self._lines.flush()))
             if self._transport.state == "ended":
                 events.extend(self._flush())

@@ -79,7 +79,9 @@ def test_a_line_too_long_is_cut_and_counted() -> None:
     lines = Lines(longest=4)
     found = list(lines.feed(Chunk(b"abcdefg\nabcd\nab", None)))
     found += lines.feed(Chunk(b"cde\n", None))
-    assert [line.text for line in found] == ["abcd", "abcd", "abcd"]
+    found += lines.feed(Chunk(b"a", None))
+    found += lines.feed(Chunk(b"b\n", None))
+    assert [line.text for line in found] == ["abcd", "abcd", "abcd", "ab"]
     assert lines.overlong == 2
 
 

@@ -111,7 +111,11 @@ def test_a_closed_pipe_is_a_state_and_not_an_error(tmp_path: Path) -> None:
     recorder = Recorder(pipe)
     os.close(reader)
     recorder.write(LogLine(text="hello"), NOW)
-    recorder.write(LogLine(text="hello"), NOW)
+    assert recorder.state == "failed"
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    recorder.write(LogLine(text="a recording with a gap would mislead"), NOW)
+    assert os.read(reader, 1000) == b""
+    os.close(reader)
     recorder.close()
     assert recorder.state == "failed"
     assert "pipe" in recorder.reason.lower()
@@ -224,7 +228,7 @@ def test_bad_lines_are_counted_and_the_first_is_named() -> None:
 
 def test_a_recording_written_anew_tells_only_what_is_new(tmp_path: Path) -> None:
     path = tmp_path / "rec"
-    recorded(path, [Step(step=0), Step(step=1)])
+    recorded(path, [Step(step=0), Step(step=1), Step(step=3)])
     (source,) = FORMAT.open(path)
     source.poll(NOW)
     path.unlink()

@@ -254,6 +254,17 @@ def test_other_content_of_the_same_size_under_the_same_inode_is_a_new_file(tmp_p
         assert list(transport.read(NOW)) == [Chunk(b"step 9\n", NOW, restarted=True)]
 
 
+def test_a_file_written_anew_is_told_by_more_than_its_last_few_bytes(tmp_path: Path) -> None:
+    log = tmp_path / "run.log"
+    log.write_bytes(b"step 1\n")
+    with following(log) as transport:
+        list(transport.read(NOW))
+        append(log, b"\n")
+        list(transport.read(NOW))
+        log.write_bytes(b"step 9\n\n")
+        assert list(transport.read(NOW)) == [Chunk(b"step 9\n\n", NOW, restarted=True)]
+
+
 def test_the_same_content_written_again_in_place_is_no_news(tmp_path: Path) -> None:
     log = tmp_path / "run.log"
     log.write_bytes(b"step 1\n")
@@ -331,6 +342,17 @@ def test_a_file_that_we_saw_grow_is_not_settled_by_a_server_clock_that_is_slow(t
         assert not transport.settled
         list(transport.read(NOW + 62))
         assert transport.settled
+
+
+def test_what_was_held_of_a_truncated_file_is_not_settled_but_void(tmp_path: Path) -> None:
+    log = tmp_path / "run.log"
+    log.write_bytes(b"half a li")
+    with following(log) as transport:
+        list(transport.read(NOW))
+        log.write_bytes(b"")
+        os.utime(log, (NOW, NOW))
+        list(transport.read(NOW + 600))
+        assert not transport.settled
 
 
 MOVES = st.one_of(
