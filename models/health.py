@@ -4,7 +4,7 @@ from .value import Value
 
 
 class Length(Value):
-    """Mean response length in tokens. `growth` is last over first, each a median of up to 3 steps."""
+    """Mean response length in tokens at the first and the last step; `growth` is their ratio."""
 
     first: float | None = None
     last: float | None = None

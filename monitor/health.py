@@ -1,8 +1,5 @@
 """The last known value of each quantity that a glance wants. Pure."""
 
-import statistics
-from itertools import islice
-
 from ..models.health import Clip, Health, Length, Mfu
 from .history import History
 from .state import RunState
@@ -37,13 +34,7 @@ def latest(history: History, name: str) -> float | None:
 
 
 def _length(history: History) -> Length:
-    first = [value for _, value in islice(history.series("response_length_mean"), 3)]
-    if not first:
-        return Length()
-    column = history.columns["response_length_mean"]
-    recent = [value for index in history.progress[-LOOK_BACK:] if (value := column[index]) == value][-3:]
-    if not recent:
-        return Length(first=first[0])
-    start = statistics.median(first)
-    growth = statistics.median(recent) / start if start > 0 else None
-    return Length(first=first[0], last=recent[-1], growth=growth)
+    first = next((value for _, value in history.series("response_length_mean")), None)
+    last = latest(history, "response_length_mean")
+    growth = last / first if first and last is not None else None
+    return Length(first=first, last=last, growth=growth)
