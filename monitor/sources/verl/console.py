@@ -36,6 +36,9 @@ def matters(text: str) -> bool:
         or "(raylet" in text
         or "raysubmit_" in text
         or "Watchdog caught" in text
+        or "slurmstepd" in text
+        or "Killed" in text
+        or "Segmentation" in text
         or may_hint(text)
     )
 

@@ -44,6 +44,8 @@ class Telling:
 
     def learn(self, info: RunInfo) -> list[Event]:
         """Take note of facts; an event where something is new."""
+        if not info.model_fields_set:
+            return []
         merged = self.info.merged(info)
         if merged == self.info:
             return []

@@ -126,13 +126,51 @@ def test_a_traceback_that_a_function_printed_is_no_crash(read: Read) -> None:
 
 
 def test_an_exception_that_nothing_caught_is_a_crash(read: Read) -> None:
-    (end,) = ended(read(line(1) + "\n" + TRACE.format(by="", file="main.py", where="<module>")))
+    (end,) = ended(read(line(1) + "\n" + TRACE.format(by="", file="verl/main.py", where="<module>")))
     assert (end.status, end.message) == ("crashed", "ValueError: what went wrong")
 
 
 def test_a_spawned_helper_is_not_the_run(read: Read) -> None:
-    text = line(1) + "\n" + TRACE.format(by="", file="x", where="<module>").replace("/x/x", "<string>")
+    text = (
+        line(1) + "\n" + TRACE.format(by="", file="train", where="<module>").replace("/x/train", "<string>")
+    )
     assert not ended(read(text))
+
+
+def test_code_that_a_reward_function_ran_is_not_the_run(read: Read) -> None:
+    trace = TRACE.format(by="", file="solution.py", where="<module>")
+    assert not ended(read(line(1) + "\n" + trace))
+
+
+def test_a_failed_rank_is_named_as_the_cause_that_torchrun_does_not_repeat(read: Read) -> None:
+    rank = TRACE.format(by="[rank0]: ", file="verl/trainer/fsdp_sft_trainer.py", where="<module>")
+    launcher = TRACE.format(by="", file="bin/torchrun", where="<module>").replace(
+        "ValueError: what went wrong", "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: "
+    )
+    ends = ended(read(line(1) + "\n" + rank + launcher))
+    assert {end.message for end in ends} == {"ValueError: what went wrong"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            "slurmstepd: error: *** JOB 71 ON n1 CANCELLED AT 2026-01-02T03:04:05 DUE TO TIME LIMIT ***",
+            "JOB 71 ON n1 CANCELLED AT 2026-01-02T03:04:05 DUE TO TIME LIMIT",
+        ),
+        (
+            "run.sh: line 12: 48213 Killed                  python3 -m verl.trainer.main_ppo",
+            "Killed, says the shell",
+        ),
+        (
+            "run.sh: line 12: 48213 Segmentation fault      (core dumped)",
+            "Segmentation fault, says the shell",
+        ),
+    ],
+)
+def test_a_run_that_was_ended_from_outside_is_a_crash(read: Read, words: str, message: str) -> None:
+    (end,) = ended(read(line(1) + "\n" + words))
+    assert (end.status, end.message) == ("crashed", message)
 
 
 def test_an_ignored_exception_is_nothing(read: Read) -> None:
