@@ -42,7 +42,7 @@ class Lines:
         """The lines that end in this chunk, each with the time of the chunk."""
         data = chunk.data
         if b"\0" in data:  # a log truncated under its writer has a hole of NULs before the next line
-            data = data.replace(b"\0", b"")
+            data = data.translate(None, b"\0")  # in a hole, many times as fast as replace()
         last_end = data.rfind(b"\n")
         if last_end < 0:
             self._hold(data, chunk.at)
