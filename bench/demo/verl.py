@@ -156,6 +156,7 @@ def crash_lines() -> list[str]:
     return [
         "\x1b[33m(raylet)\x1b[0m The node with node id: 4be1 and address: 10.0.0.4 has been marked dead"
         " because the detector has missed too many heartbeats from it.",
+        "Error executing job with overrides: ['data.train_batch_size=128', 'actor_rollout_ref.rollout.n=8']",
         "Traceback (most recent call last):",
         '  File "/opt/verl/trainer/main_ppo.py", line 98, in run_ppo',
         "    ray.get(runner.run.remote(config))",
