@@ -62,12 +62,14 @@ class RunInfo(Value):
 
     def merged(self, later: "RunInfo") -> "RunInfo":
         """These facts, overlaid with what `later` knows."""
-        known = {
-            name: value for name in later.model_fields_set if (value := getattr(later, name)) is not None
+        known: dict[str, object] = {
+            name: value
+            for name in later.model_fields_set - {"config", "notes"}
+            if (value := getattr(later, name)) is not None
         }
         if later.config:
             known["config"] = {**self.config, **later.config}
-        if later.notes:
-            fresh = tuple(note for note in later.notes if note not in self.notes)
+        fresh = tuple(note for note in later.notes if note not in self.notes)
+        if fresh:
             known["notes"] = self.notes + fresh
         return self.model_copy(update=known)

@@ -1,1 +1,35 @@
-"""."""
+"""What can be read: the registry of formats, and how a target is recognised and opened.
+
+Formats are named here as text and imported when a target is looked at, so that `--help` costs nothing.
+Third parties add theirs under the entry-point group `rltop.sources`.
+"""
+
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.metadata import entry_points
+
+from ..source import Format
+
+BUILT_IN = (
+    "..recorder:FORMAT",
+    ".tinker:FORMAT",
+    ".verl:CONSOLE",
+    ".verl:FILE_LOGGER",
+    ".verl:FOLDER",
+    ".slime:FORMAT",
+    ".trl:FORMAT",
+    ".tensorboard:FORMAT",
+    ".jsonl:FORMAT",
+)
+GROUP = "rltop.sources"
+
+
+def formats() -> Iterator[Format]:
+    """All known formats, ours first."""
+    for name in BUILT_IN:
+        module, _, attribute = name.partition(":")
+        yield getattr(import_module(module, __name__), attribute)
+    for entry in entry_points(group=GROUP):
+        loaded = entry.load()
+        if isinstance(loaded, Format):
+            yield loaded

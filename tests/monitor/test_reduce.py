@@ -25,6 +25,12 @@ def test_configuration_is_merged_key_by_key_and_notes_are_kept_once() -> None:
     assert state.info.notes == ("x", "y")
 
 
+def test_a_report_without_notes_or_configuration_takes_none_away() -> None:
+    state = fold(RunInfo(config={"a": 1}, notes=("x",)), RunInfo(gpus=8, config={}, notes=()))
+    assert state.info.config == {"a": 1}
+    assert state.info.notes == ("x",)
+
+
 def test_a_complete_step_closes_its_row_and_all_before_it() -> None:
     state = fold(Step(step=1, complete=False), Step(step=2, complete=True))
     assert state.closed == 2

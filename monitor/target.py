@@ -1,0 +1,134 @@
+"""From what the user typed to the sources of one run: look, recognise by content, open."""
+
+import gzip
+import os
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from .source import Format, Probe, Source
+from .sources import formats
+
+HEAD_BYTES = 256 * 1024
+TAIL_BYTES = 64 * 1024
+ENOUGH = 0.05
+"""Scores below this mean: not mine."""
+MAX_LOOKED_AT = 200
+"""Files looked into when a folder is not a run folder itself."""
+MAX_DEPTH = 3
+
+
+class TargetError(Exception):
+    """The input cannot be used; the message is one line with the file, the reason and what to do."""
+
+
+def probe(path: Path) -> Probe:
+    """Look at a file or folder once, for all formats.
+
+    Raises:
+        TargetError: it is not there, or may not be read.
+    """
+    try:
+        if path.is_dir():
+            return Probe(path=path, is_dir=True, names=tuple(sorted(os.listdir(path))))
+        if path.exists() and not path.is_file():
+            raise TargetError(f"{path}: not a regular file; pipe it in: rltop - < {path}")
+        with path.open("rb") as file:
+            head = file.read(HEAD_BYTES)
+            size = file.seek(0, os.SEEK_END)
+            tail = b""
+            if size > HEAD_BYTES:
+                file.seek(max(HEAD_BYTES, size - TAIL_BYTES))
+                tail = file.read(TAIL_BYTES)
+    except FileNotFoundError:
+        raise TargetError(f"{path}: no such file or folder") from None
+    except OSError as error:
+        raise TargetError(f"{path}: {error.strerror or error}") from None
+    magic = head[:64]
+    if head[:2] == b"\x1f\x8b":
+        head, tail = _gunzipped(head), b""
+    return Probe(
+        path=path,
+        is_dir=False,
+        head=head.decode("utf-8", "replace"),
+        tail=tail.decode("utf-8", "replace"),
+        magic=magic,
+    )
+
+
+def recognise(seen: Probe) -> tuple[Format | None, float]:
+    """The format that fits best, and how well (0 to 1)."""
+    best, best_score = None, ENOUGH
+    for form in formats():
+        score = form.score(seen)
+        if score > best_score:
+            best, best_score = form, score
+    return best, best_score if best else 0.0
+
+
+def open_target(path: Path) -> Sequence[Source]:
+    """The sources of the run at `path`.
+
+    Raises:
+        TargetError: it is not there, may not be read, is none of the known formats, or is several runs.
+    """
+    seen = probe(path)
+    form, score = recognise(seen)
+    if form is not None and (not seen.is_dir or score >= 0.5):
+        return form.open(path)
+    if seen.is_dir:
+        return _open_inside(path)
+    if not seen.head.strip() and not seen.magic.strip(b"\0"):
+        raise TargetError(f"{path}: empty so far; `rltop {path}` waits for its first line")
+    tried = ", ".join(form.name for form in formats())
+    raise TargetError(f"{path}: not a log that rltop knows (tried: {tried})")
+
+
+def _open_inside(folder: Path) -> Sequence[Source]:
+    """The one run that lies somewhere in a folder."""
+    found: list[tuple[float, Path, Format]] = []
+    for path in _files_below(folder):
+        try:
+            form, score = recognise(probe(path))
+        except TargetError:
+            continue
+        if form is not None:
+            found.append((score, path, form))
+    if not found:
+        raise TargetError(f"{folder}: no run in this folder (looked {MAX_DEPTH} levels deep)")
+    best = max(score for score, _, _ in found)
+    runs = [(path, form) for score, path, form in found if score == best]
+    if len(runs) > 1:
+        names = ", ".join(str(path.relative_to(folder)) for path, _ in runs[:5])
+        more = f" and {len(runs) - 5} more" if len(runs) > 5 else ""
+        raise TargetError(f"{folder}: holds {len(runs)} runs; name one of {names}{more}")
+    path, form = runs[0]
+    return form.open(path)
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    """Regular files below a folder, nearest first; no links are followed."""
+    left = MAX_LOOKED_AT
+    level = [folder]
+    for _ in range(MAX_DEPTH):
+        deeper: list[Path] = []
+        for place in level:
+            try:
+                entries = sorted(os.scandir(place), key=lambda entry: entry.name)
+            except OSError:
+                continue
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    deeper.append(Path(entry.path))
+                elif entry.is_file() and left > 0:
+                    left -= 1
+                    yield Path(entry.path)
+        level = deeper
+
+
+def _gunzipped(head: bytes) -> bytes:
+    """As much of a gzip file's beginning as its first bytes hold."""
+    try:
+        return zlib.decompressobj(wbits=zlib.MAX_WBITS | 16).decompress(head, HEAD_BYTES)
+    except (zlib.error, gzip.BadGzipFile):
+        return b""
