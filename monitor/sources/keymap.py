@@ -143,7 +143,15 @@ TRL = KeyMap(
         Key("step_time", "duration_s"),
     ),
     eval_prefixes=("eval_",),
-    signs=("completions/", "frac_reward_zero_std", "sampling/", "rewards/", "num_tokens", "step_time"),
+    signs=(
+        "completions/",
+        "frac_reward_zero_std",
+        "sampling/",
+        "rewards/",
+        "num_tokens",
+        "step_time",
+        "mean_token_",
+    ),
     clip_why="share of completions whose last token is neither end nor padding",
 )
 

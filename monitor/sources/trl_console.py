@@ -1,0 +1,196 @@
+"""The console of TRL's trainers, and of Unsloth's and Axolotl's, which wrap them.
+
+Its one rule: a row is a printed dict with a trainer's keys; which step it is, the bar decides.
+"""
+
+import re
+from collections.abc import Generator, Iterator
+
+from ...models.event import Event, LogLine, Progress, Restart
+from ...models.run import RunInfo
+from ..source import Line
+from .pyrepr import number_of, numbers, read_dict
+from .trl_header import info_of_line, samples_per_step_of
+from .trl_numbering import Numbered, StepNumbers
+from .trl_rows import SUMMARY, TrlRows, is_eval, is_training
+from .verl.faults import Faults
+
+ROW = re.compile(
+    r"""\{['"](?:loss|reward|eval_|train_runtime|grad_norm|learning_rate|lr|num_tokens|completion|clip_ratio|"""
+    r"""entropy|kl|epoch|step_time|objective/|frac_|sampling/|policy_loss|mean_token_accuracy)"""
+)
+BAR = re.compile(r"(\d{1,3})%\|[^|\r\n]{0,400}\| *(\d{1,9})/(\d{1,9}) \[([\d:]+)<[^\]\r\n]{0,60}\]?")
+LONGEST_ROW = 64 * 1024
+LINES_OF_ROW = 40
+
+
+class TrlConsoleParser:
+    """Makes events of the lines of a console log."""
+
+    source = "console"
+
+    def __init__(self) -> None:
+        self.bad_lines = 0
+        self.first_bad = ""
+        self._rows = TrlRows()
+        self._faults = Faults()
+        self._attempt = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        self._numbers = StepNumbers()
+        self._total: int | None = None
+        self._shown: tuple[int, float] | None = None
+        """Where the bar stands: step, elapsed seconds."""
+        self._over = False
+        """Whether the run that was told is over: what follows is another one."""
+        self._torn = ""
+        """A row that the line ended in the middle of."""
+        self._torn_lines = 0
+
+    def feed(self, line: Line) -> Iterator[Event]:
+        """The events of one line."""
+        text = line.text
+        if "%|" in text:
+            text = yield from self._bars(text, line)
+        if self._torn:
+            text = self._mend(text, line)
+        start = ROW.search(text) if "{" in text else None
+        if start is not None:
+            yield from self._printed_rows(text, start.start(), line)
+        elif text:
+            yield from self._header(text)
+            if self._faults.reading or "rror" in text or "Traceback" in text or "memory" in text:
+                yield from self._faults.read("", text, line.at)
+
+    def flush(self) -> Iterator[Event]:
+        """Rows that wait for a bar, and a traceback that the log ends in."""
+        yield from self._tell(self._numbers.flush())
+        yield from self._faults.flush()
+
+    def restart(self) -> Iterator[Event]:
+        """The log is written anew: what follows runs again."""
+        self._faults.clear()
+        if self._numbers.last:
+            yield from self._new_attempt(None)
+        self._begin()
+
+    def _bars(self, text: str, line: Line) -> Generator[Event, None, str]:
+        """Takes the training bar's updates out of a line; gives what is left of it."""
+        left: list[str] = []
+        end = 0
+        latest: tuple[int, int, float] | None = None
+        for match in BAR.finditer(text):
+            before = text[end : match.start()]
+            lead = before.rpartition("\r")[2]
+            if lead.strip() and not lead.rstrip().endswith("}"):
+                continue  # the bar has a name: shards are loaded, a data set is mapped
+            left.append(before.replace("\r", ""))
+            end = match.end()
+            latest = int(match[2]), int(match[3]), _seconds(match[4])
+        if latest is not None:
+            yield from self._show(*latest, line)
+        left.append(text[end:])
+        return "".join(left).replace("\r", "")
+
+    def _show(self, step: int, total: int, elapsed_s: float, line: Line) -> Iterator[Event]:
+        if self._total is None or (self._over and step == 0):
+            if self._over:
+                yield from self._new_attempt(line.at)
+            self._total = total
+            yield from self._rows.learn(RunInfo(total_steps=total))
+        if total != self._total or step > total:
+            return  # the bar of an evaluation within the training
+        moved = self._shown is None or step > self._shown[0]
+        if moved:
+            yield Progress(step=step, total_steps=total, elapsed_s=elapsed_s, attempt=self._attempt)
+        yield from self._tell(self._numbers.bar(step))
+        if moved:
+            self._shown = step, elapsed_s
+
+    def _mend(self, text: str, line: Line) -> str:
+        """The line joined to the row that was cut before it; or as it is, when it is no part of that."""
+        if text.lstrip().startswith("{'"):
+            self._give_up(line)
+            return text
+        self._torn_lines += 1
+        joined = self._torn + text
+        self._torn = ""
+        if len(joined) > LONGEST_ROW or self._torn_lines > LINES_OF_ROW:
+            self._give_up(line)
+            return text
+        return joined
+
+    def _printed_rows(self, text: str, start: int, line: Line) -> Iterator[Event]:
+        while True:
+            read = read_dict(text, start)
+            if read is None:
+                if "}" in text[start:]:
+                    self._bad(line, "an unreadable row")
+                else:
+                    self._torn = text[start:]
+                return
+            self._torn_lines = 0
+            values, end = read
+            if values.get("num_tokens") is not None and isinstance(values["num_tokens"], str):
+                # Printed with four digits: too coarse to take differences of.
+                values["num_tokens_printed"] = values.pop("num_tokens")
+            yield from self._row(numbers(values), line.at)
+            following = ROW.search(text, end)
+            if following is None:
+                return
+            start = following.start()
+
+    def _row(self, values: dict[str, float], at: float | None) -> Iterator[Event]:
+        if SUMMARY in values or is_eval(values):
+            if SUMMARY in values and self._total is not None:
+                # The summary is printed before the bar's last update, but all steps are done.
+                yield from self._tell(self._numbers.bar(self._total))
+            yield from self._tell(self._numbers.flush())
+            yield from self._rows.events(self._numbers.last, 1, values, at, self._attempt)
+            self._over = self._over or SUMMARY in values
+        elif is_training(values):
+            yield from self._tell(self._numbers.row(values, at))
+
+    def _tell(self, rows: list[Numbered]) -> Iterator[Event]:
+        for row in rows:
+            yield from self._rows.events(row.step, row.window, row.values, row.at, self._attempt)
+
+    def _header(self, text: str) -> Iterator[Event]:
+        """What the lines before the training say of it; within it, models say what they like."""
+        if self._numbers.last and not self._over:
+            return
+        info = info_of_line(text)
+        if info is not None:
+            if info.total_steps is not None and self._over:
+                yield from self._new_attempt(None)
+            yield from self._rows.learn(info)
+        samples = samples_per_step_of(text)
+        if samples is not None:
+            self._rows.samples_per_step = samples
+
+    def _new_attempt(self, at: float | None) -> Iterator[Event]:
+        """Another run goes on in the same log, or the same run from its start."""
+        self._attempt += 1
+        self._begin()
+        self._rows.begin()
+        yield Restart(from_step=1, attempt=self._attempt, at=at)
+        yield LogLine(text="another training begins in the same log", at=at)
+
+    def _give_up(self, line: Line) -> None:
+        self._torn = ""
+        self._torn_lines = 0
+        self._bad(line, "the end of a row is missing before it")
+
+    def _bad(self, line: Line, why: str) -> None:
+        self.bad_lines += 1
+        if not self.first_bad:
+            self.first_bad = f"line {line.number}: {why}"
+
+
+def _seconds(clock: str) -> float:
+    """Seconds of a time as tqdm prints it: `04:24`, `1:02:03`."""
+    total = 0.0
+    for part in clock.split(":"):
+        total = total * 60 + (number_of(part) or 0.0)
+    return total

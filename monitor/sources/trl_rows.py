@@ -1,0 +1,153 @@
+"""Rows of TRL's trainer, wherever they were read, as events. Its one rule: a row that stands for several
+steps is told as that many, since the trainer logs means over them; so sums over steps hold.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ...models.event import Ended, Event
+from ...models.run import Algorithm, RunInfo
+from ...models.step import Eval, Step
+from .keymap import TRL
+
+LONGEST_WINDOW = 1000
+"""Steps told for one row, at most."""
+SUMMARY = "train_runtime"
+TRAINING = ("loss", "reward", "grad_norm", "completions/mean_length", "completion_length", "learning_rate")
+NOT_SCORES = frozenset({"runtime", "samples_per_second", "steps_per_second", "step", "epoch", "num_tokens"})
+STEP_TIME_NOTE = (
+    "step_time leaves out evaluations, checkpoints and the optimiser: where the log has no clock, "
+    "the cost is a lower bound"
+)
+WINDOW_NOTE = "the trainer logs one row for {} steps: each of them is shown with the row's means"
+
+
+class TrlRows:
+    """Makes events of rows that come in the order of their steps."""
+
+    def __init__(self) -> None:
+        self.samples_per_step: float | None = None
+        """Completions per optimiser step, where the log says it."""
+        self._tokens = 0.0
+        self._step = 0
+        self._windowed = False
+        self._info = RunInfo()
+
+    def begin(self) -> None:
+        """A new attempt: cumulative counters start at zero."""
+        self._tokens = 0.0
+        self._step = 0
+
+    def learn(self, info: RunInfo) -> Iterator[RunInfo]:
+        """News about the run, once."""
+        merged = self._info.merged(info)
+        if merged != self._info:
+            self._info = merged
+            yield info
+
+    def events(
+        self,
+        step: int,
+        window: int,
+        values: Mapping[str, float],
+        at: float | None,
+        attempt: int,
+        raw: Mapping[str, float] | None = None,
+    ) -> Iterator[Event]:
+        """The events of one row at `step` that stands for the `window` steps up to it.
+
+        `raw` are its numbers as the log named them, where `values` have other names.
+        """
+        if SUMMARY in values:
+            yield Ended(status="finished", at=at, message=f"trained for {values[SUMMARY]:.0f} s")
+        elif is_eval(values):
+            yield _eval(step, values, at, attempt)
+        elif is_training(values):
+            yield from self._facts(values, window)
+            window = max(1, min(window, step, LONGEST_WINDOW))
+            yield from self._steps(step, window, values, at, attempt, raw or values)
+
+    def _facts(self, values: Mapping[str, float], window: int) -> Iterator[Event]:
+        """What a row says of the run; each is told once, since the rows are many."""
+        if self._info.framework is None:
+            yield from self.learn(RunInfo(framework="trl", platform="self-hosted", first_step=1))
+        if self._info.algorithm is None and (algorithm := _algorithm(values)) is not None:
+            yield from self.learn(RunInfo(algorithm=algorithm))
+        if "step_time" in values and STEP_TIME_NOTE not in self._info.notes:
+            yield from self.learn(RunInfo(notes=(STEP_TIME_NOTE,)))
+        if window > 1 and not self._windowed:
+            self._windowed = True
+            yield from self.learn(RunInfo(notes=(WINDOW_NOTE.format(window),)))
+
+    def _steps(
+        self,
+        step: int,
+        window: int,
+        values: Mapping[str, float],
+        at: float | None,
+        attempt: int,
+        raw: Mapping[str, float],
+    ) -> Iterator[Event]:
+        known: dict[str, Any] = {"attempt": attempt}
+        known.update(self._token_counts(step, window, values))
+        for number in range(step - window + 1, step):
+            yield Step.model_validate(TRL.step(number, values, **known))
+        if at is not None:
+            known["ended_at"] = at
+        yield Step.model_validate(TRL.step(step, values, **known, raw=dict(raw)))
+        self._step = step
+
+    def _token_counts(self, step: int, window: int, values: Mapping[str, float]) -> dict[str, float]:
+        """Tokens of each step of the window: all of them, and those of them that were sampled."""
+        counts: dict[str, float] = {}
+        total = values.get("num_tokens")
+        if total is not None and math.isfinite(total):
+            grown, steps = total - self._tokens, step - self._step
+            self._tokens = total
+            # Where rows are missing in between, or before the first, it has grown in more than this window.
+            if grown > 0 and steps == window:
+                counts["total_tokens"] = counts["trained_tokens"] = grown / window
+        if self.samples_per_step is None:
+            return counts
+        length = TRL.values(values).get("response_length_mean")
+        if length is not None:
+            counts["episodes"] = self.samples_per_step
+            counts["sampled_tokens"] = length * self.samples_per_step
+            prompts = counts.get("total_tokens", 0.0) - counts["sampled_tokens"]
+            if prompts > 0:
+                counts["prefill_tokens"] = prompts
+                counts["prompt_length_mean"] = prompts / self.samples_per_step
+        return counts
+
+
+def is_eval(values: Mapping[str, float]) -> bool:
+    """Whether a row is an evaluation's."""
+    return "loss" not in values and any(key.startswith("eval_") for key in values)
+
+
+def is_training(values: Mapping[str, float]) -> bool:
+    """Whether a row is a training step's."""
+    return not is_eval(values) and any(key in values for key in TRAINING)
+
+
+def _eval(step: int, values: Mapping[str, float], at: float | None, attempt: int) -> Eval:
+    plain = {key.removeprefix("eval_"): value for key, value in values.items() if key.startswith("eval_")}
+    length = plain.get("completions/mean_length")
+    return Eval(
+        step=step,
+        attempt=attempt,
+        name="eval",
+        ended_at=at,
+        duration_s=plain.get("runtime"),
+        response_length_mean=length if length is not None and math.isfinite(length) else None,
+        scores={key: value for key, value in plain.items() if key not in NOT_SCORES},
+    )
+
+
+def _algorithm(values: Mapping[str, float]) -> Algorithm | None:
+    if "rewards/chosen" in values or "logps/chosen" in values:
+        return "dpo"
+    if any(key.startswith("completions/") or key in ("reward", "completion_length") for key in values):
+        return "rl"
+    return "sft" if "mean_token_accuracy" in values else None

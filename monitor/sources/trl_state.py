@@ -1,0 +1,168 @@
+"""trainer_state.json: the whole history of a TRL run as one JSON document, written anew at each save.
+
+Its one rule: it is read whole when it has changed, and what was told before is not told again.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import cast
+
+from pydantic_core import from_json
+
+from ...models.event import Ended, Event, SourceStatus
+from ...models.run import RunInfo
+from .pyrepr import number_of
+from .trl_rows import SUMMARY, TrlRows
+
+NAME = "trainer_state.json"
+CHECKPOINT = "checkpoint-"
+LARGEST_BYTES = 512 * 1024 * 1024
+
+
+class TrainerStateSource:
+    """Follows a trainer_state.json, or the newest one of an output folder's checkpoints."""
+
+    more = False
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._seen: tuple[str, int, int] | None = None
+        """Path, size and time of change (ns) of what was last read."""
+        self._rows = TrlRows()
+        self._last = 0
+        """The newest step told."""
+        self._evals = 0
+        self._ended = False
+        self._status: SourceStatus | None = None
+        self._bad = 0
+
+    def poll(self, now: float) -> list[Event]:
+        """The rows that a save has brought."""
+        path = newest_state(self._path)
+        try:
+            there = os.stat(path)
+            seen = (str(path), there.st_size, there.st_mtime_ns)
+            if seen == self._seen:
+                return []
+            if there.st_size > LARGEST_BYTES:
+                return self._say(None, "denied", "too large for a trainer_state.json")
+            data = path.read_bytes()
+        except FileNotFoundError:
+            return self._say(None, "waiting", "not there yet: it is written with the first checkpoint")
+        except OSError as error:
+            return self._say(None, "denied", error.strerror or str(error))
+        modified_at = there.st_mtime_ns / 1e9
+        state = read_state(data)
+        if state is None:
+            # Being written at this moment, most likely: `seen` is not kept, so that it is tried again.
+            return self._say(modified_at, "waiting", "not a whole document; it may be under way")
+        self._seen = seen
+        events = list(self._read(state))
+        return [*events, *self._say(modified_at, "reading", "")]
+
+    def close(self) -> list[Event]:
+        """Nothing is held back."""
+        return []
+
+    def _read(self, state: dict[str, object]) -> Iterator[Event]:
+        yield from self._rows.learn(RunInfo(framework="trl", platform="self-hosted", first_step=1))
+        total, done = _whole(state.get("max_steps")), _whole(state.get("global_step"))
+        if total is not None:
+            yield from self._rows.learn(RunInfo(total_steps=total))
+        save_every, name = _whole(state.get("save_steps")), self._path.name
+        yield from self._rows.learn(RunInfo(save_every=save_every, name=None if name == NAME else name))
+        before = 0
+        evals = 0
+        for row in _history(state):
+            step = _whole(row.get("step"))
+            if step is None:
+                self._bad += 1
+                continue
+            values = {key: value for key, item in row.items() if (value := _number(item)) is not None}
+            values.pop("step", None)
+            is_step = "loss" in values or not any(key.startswith("eval_") for key in values)
+            window = step - before if is_step else 1
+            if SUMMARY not in values and is_step:
+                before = step
+                if step <= self._last:
+                    continue
+                self._last = step
+            elif SUMMARY not in values:
+                evals += 1
+                if evals <= self._evals:
+                    continue
+            elif self._ended:
+                continue
+            self._ended = self._ended or SUMMARY in values
+            yield from self._rows.events(step, window, values, None, 0)
+        self._evals = max(self._evals, evals)
+        if total is not None and done is not None and done >= total > 0 and not self._ended:
+            self._ended = True
+            yield Ended(status="finished", message=f"all {total} steps are done")
+
+    def _say(self, modified_at: float | None, state: str, reason: str) -> list[Event]:
+        status = SourceStatus.model_validate(
+            {
+                "source": "trainer-state",
+                "path": str(self._path),
+                "state": state,
+                "reason": reason,
+                "lines": self._last,
+                "bad_lines": self._bad,
+                "first_bad": "log_history: a row without a step" if self._bad else "",
+                "modified_at": modified_at,
+            }
+        )
+        if status == self._status:
+            return []
+        self._status = status
+        return [status]
+
+
+def newest_state(path: Path) -> Path:
+    """The trainer_state.json at `path`: itself, or in a folder the one with the most steps."""
+    if not path.is_dir():
+        return path
+    best, most = path / NAME, -1
+    if best.is_file():
+        return best  # written when the training is over
+    try:
+        names = os.listdir(path)
+    except OSError:
+        return best
+    for name in names:
+        steps = name.removeprefix(CHECKPOINT)
+        found = path / name / NAME
+        if name.startswith(CHECKPOINT) and steps.isdecimal() and int(steps) > most and found.is_file():
+            best, most = found, int(steps)
+    return best
+
+
+def read_state(data: bytes) -> dict[str, object] | None:
+    """The document, or None where it is not one (yet)."""
+    try:
+        value: object = from_json(data)
+    except ValueError:
+        return None
+    if not isinstance(value, dict):
+        return None
+    state = cast("dict[str, object]", value)
+    return state if isinstance(state.get("log_history"), list) else None
+
+
+def _history(state: dict[str, object]) -> Iterator[dict[str, object]]:
+    for row in cast("list[object]", state["log_history"]):
+        if isinstance(row, dict):
+            yield cast("dict[str, object]", row)
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 2**53 else None
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, str):
+        return number_of(value)
+    # A whole number of JSON may be too large for a float.
+    return float(value) if isinstance(value, float | int) and not abs(value) > 1e300 else None
