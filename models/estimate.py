@@ -20,7 +20,7 @@ class EstimateInputs(Value):
     price: TokenRates | None = None
     """The user's own rates, which beat the list."""
     accounting: Literal["billed", "published"] = "billed"
-    """Trained tokens: as Tinker bills them (prompt, completion, less one an episode), or completions alone."""
+    """Trained tokens: as Tinker bills them (prompt and completion, less one an episode), or completions."""
     caching: Literal["none", "group", "turns", "both"] = "none"
     """Which repeated prompt tokens are served from the prefix cache: within a group, across turns."""
 

@@ -103,3 +103,24 @@ class StepCost(Value):
     checkpoint_s: float | None = None
     repeated: bool = False
     """A step that had been done before a restart: it costs, but is no progress."""
+
+
+class WhatIf(Value):
+    """What the run would have cost, or would cost, had one thing been otherwise."""
+
+    name: Literal[
+        "group-cached",
+        "turns-cached",
+        "on-tinker",
+        "on-gpus",
+        "break-even-mfu",
+        "half-evals",
+        "stop-now",
+        "stop-at-plateau",
+    ]
+    label: str
+    usd: float
+    difference_usd: float
+    """`usd` less what the run has cost, or, where it is about stopping, less what it will have cost."""
+    how: str
+    """One line: the assumption behind the figure."""

@@ -1,0 +1,78 @@
+"""What a what-if is asked of: a run at one moment, and what the user adds to the question."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...models.money import Bill, MeterName
+from ...models.projection import Projection
+from ...models.run import RunInfo
+from ...models.settings import Settings
+from ..state import RunState
+from .ledger import Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the user asks beyond what is asked of every run."""
+
+    gpus: int = 8
+    gpu_type: str | None = None
+    """None asks a run on Tinker about B200s, and a self-hosted one about nothing."""
+    usd_per_gpu_hour: float | None = None
+    mfu: float | None = None
+    """Over the whole step; None takes the run's own, and for a run on Tinker the usual one."""
+    plateau_step: int | None = None
+    """The step after which the score no longer rose."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run at one moment, as far as money goes."""
+
+    state: RunState
+    info: RunInfo
+    settings: Settings
+    ledger: Ledger
+    bill: Bill
+    projection: Projection
+    spent_usd: Sequence[float] = ()
+    """Cumulative dollars after each closed row."""
+    priced_at: float | None = None
+    """Unix seconds at which prices are looked up."""
+
+    def tokens(self, meter: MeterName) -> float:
+        """Tokens on a meter of the bill; 0 when it has none."""
+        return next((line.tokens or 0.0 for line in self.bill.meters if line.name == meter), 0.0)
+
+    def usd(self, meter: MeterName) -> float:
+        """Dollars on a meter of the bill; 0 when it has none."""
+        return next((line.usd or 0.0 for line in self.bill.meters if line.name == meter), 0.0)
+
+    def total(self, column: str) -> float:
+        """Sum of a canonical quantity over all closed rows, repeated ones too."""
+        values = self.state.history.columns[column][: self.state.closed]
+        return sum(value for value in values if value == value)
+
+    @property
+    def prompt_tokens(self) -> float:
+        return self.tokens("prefill") + self.tokens("prefill_cached")
+
+    @property
+    def turns(self) -> float | None:
+        """Turns per episode; None where the log does not count them and there may be several."""
+        episodes, turns = self.total("episodes"), self.total("turns")
+        if episodes and turns:
+            return turns / episodes
+        return None if self.info.multi_turn else 1.0
+
+    @property
+    def mfu(self) -> float | None:
+        """Whole-step MFU over all steps that have one, weighted by their time."""
+        columns = self.state.history.columns
+        done = [
+            (mfu, seconds)
+            for mfu, seconds in zip(columns["mfu_whole_step"], columns["duration_s"], strict=True)
+            if mfu == mfu and seconds == seconds and seconds > 0
+        ]
+        total = sum(seconds for _, seconds in done)
+        return sum(mfu * seconds for mfu, seconds in done) / total if total else None
