@@ -1,0 +1,198 @@
+"""Any JSONL that has a step in each row: the fallback when no framework is recognised.
+
+Its one rule: names are taken at their word only where they leave no doubt, and the run's notes say
+which key was taken for what. Several rows of one step are parts of it.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic_core import from_json
+
+from ...models.event import Event, Restart
+from ...models.run import RunInfo
+from ...models.step import Step
+from ..filesource import FileSource
+from ..source import Format, Line, Probe, Source
+from ..transport import open_transport
+from .keymap import KEYMAPS, KeyMap, keymap_of
+from .names import fields_of
+
+STEP_KEYS = (
+    "step",
+    "_step",
+    "global_step",
+    "train_step",
+    "training_step",
+    "iteration",
+    "iter",
+    "rollout_id",
+    "train/step",
+    "train/global_step",
+    "trainer/global_step",
+    "system/global_step",
+    "progress/batch",
+)
+TIME_KEYS = ("timestamp", "_timestamp", "time", "wall_time", "ts", "created_at")
+TOTAL_KEYS = ("max_steps", "total_steps", "num_steps", "total_training_steps")
+EPOCH_S = (1e9, 4e9)
+"""Between 2001 and 2096: a number outside is no time in unix seconds."""
+MAX_DEPTH = 4
+LOWEST = 0.2
+ROWS_LOOKED_AT = 20
+
+
+class JsonlParser:
+    """Makes events of rows with a step and numbers."""
+
+    source = "jsonl"
+
+    def __init__(self) -> None:
+        self.bad_lines = 0
+        self.first_bad = ""
+        self._attempt = 0
+        self._last: int | None = None
+        self._several = False
+        """Whether steps have come in several rows: then a row alone does not complete one."""
+        self._info = RunInfo()
+        self._told: set[str] = set()
+        self._keymap: KeyMap | None = None
+        self._looked: frozenset[str] = frozenset()
+
+    def feed(self, line: Line) -> Iterator[Event]:
+        """The events of one row."""
+        if not line.text.strip():
+            return
+        row = read_row(line.text)
+        if row is None:
+            self._bad(line, "not a JSON object")
+            return
+        found = step_of(row)
+        if found is None:
+            return  # such as a row that holds the configuration
+        key, step = found
+        values = dict(_numbers(row, "", 0))
+        values.pop(key, None)
+        if not values:
+            return
+        yield from self._place(step, line)
+        at = _time(values) or line.at
+        yield from self._facts(values)
+        known: dict[str, Any] = {"attempt": self._attempt, "complete": not self._several}
+        if at is not None:
+            known["ended_at"] = at
+        yield Step.model_validate({**self._fields(step, values), **known, "raw": values})
+
+    def flush(self) -> Iterator[Event]:
+        """Nothing is held back."""
+        return iter(())
+
+    def restart(self) -> Iterator[Event]:
+        """The file is written anew: its first row tells from which step on."""
+        return iter(())
+
+    def _place(self, step: int, line: Line) -> Iterator[Event]:
+        """A step lower than the one before was run again."""
+        yield from self._learn(RunInfo(framework=self._keymap.framework if self._keymap else "unknown"))
+        if self._last is None:
+            yield from self._learn(RunInfo(first_step=step if step in (0, 1) else None))
+        elif step < self._last:
+            self._attempt += 1
+            yield Restart(from_step=step, attempt=self._attempt, at=line.at)
+        self._several = self._several or step == self._last
+        self._last = step
+
+    def _facts(self, values: Mapping[str, float]) -> Iterator[Event]:
+        total = next((values[key] for key in TOTAL_KEYS if key in values), None)
+        if total is not None and 0 < total < 1e12 and total == int(total):
+            yield from self._learn(RunInfo(total_steps=int(total)))
+        if self._keymap is None and values.keys() - self._looked:
+            self._looked = self._looked | values.keys()
+            self._keymap = keymap_of(self._looked, KEYMAPS)
+            if self._keymap is not None:
+                note = f"the keys are those of {self._keymap.framework}"
+                yield from self._learn(RunInfo(framework=self._keymap.framework, notes=(note,)))
+        if self._keymap is None:
+            _, taken = fields_of(values)
+            news = [f"{name} = {key}" for name, key in taken.items() if name not in self._told]
+            if news:
+                self._told.update(taken)
+                yield from self._learn(RunInfo(notes=(f"taken by their names: {', '.join(news)}",)))
+
+    def _fields(self, step: int, values: Mapping[str, float]) -> dict[str, Any]:
+        if self._keymap is not None:
+            return self._keymap.step(step, values)
+        fields, taken = fields_of(values)
+        known: dict[str, Any] = {"step": step, **fields}
+        if "clip_ratio" in fields:
+            known["clip_reliable"] = True
+            known["clip_why"] = f"by its name: {taken['clip_ratio']}"
+        return known
+
+    def _learn(self, info: RunInfo) -> Iterator[RunInfo]:
+        merged = self._info.merged(info)
+        if merged != self._info:
+            self._info = merged
+            yield info
+
+    def _bad(self, line: Line, why: str) -> None:
+        self.bad_lines += 1
+        if not self.first_bad:
+            self.first_bad = f"line {line.number}: {why}"
+
+
+def read_row(text: str) -> Mapping[str, object] | None:
+    """A row, or None where the line is no JSON object."""
+    try:
+        value: object = from_json(text)
+    except ValueError:
+        return None
+    return cast("dict[str, object]", value) if isinstance(value, dict) else None
+
+
+def step_of(row: Mapping[str, object]) -> tuple[str, int] | None:
+    """(key, step) of a row that has one."""
+    for key in STEP_KEYS:
+        value = row.get(key)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**53:
+            return key, value
+    return None
+
+
+def _numbers(value: Mapping[str, object], prefix: str, depth: int) -> Iterator[tuple[str, float]]:
+    for key, item in value.items():
+        if isinstance(item, int | float):
+            # A whole number of JSON may be too large for a float.
+            yield prefix + key, float(item) if not abs(item) > 1e300 else math.inf
+        elif isinstance(item, dict) and depth < MAX_DEPTH:
+            yield from _numbers(cast("dict[str, object]", item), f"{prefix}{key}/", depth + 1)
+
+
+def _time(values: Mapping[str, float]) -> float | None:
+    for key in TIME_KEYS:
+        value = values.get(key)
+        if value is not None and EPOCH_S[0] < value < EPOCH_S[1]:
+            return value
+    return None
+
+
+def _score(probe: Probe) -> float:
+    if probe.is_dir or not probe.head.lstrip().startswith("{"):
+        return 0.0
+    lines = [line for line in probe.head.splitlines()[:ROWS_LOOKED_AT] if line.strip()]
+    if len(lines) > 1 and not probe.head.endswith("\n"):
+        lines = lines[:-1]  # it may be under way
+    rows = [row for line in lines if (row := read_row(line)) is not None]
+    stepped = [row for row in rows if step_of(row) is not None]
+    return LOWEST if stepped and len(rows) > len(lines) / 2 else 0.0
+
+
+def _open(path: Path) -> Sequence[Source]:
+    return [FileSource(open_transport(path), JsonlParser())]
+
+
+FORMAT = Format(name="JSONL with a step in each row", score=_score, open=_open)
