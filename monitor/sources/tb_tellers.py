@@ -1,0 +1,216 @@
+"""What the scalars of one step mean, by the framework whose tags they are. Its one rule: a framework that has
+a reader of its own is read by that, so that a tracker and a log of one run say the same.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, cast
+
+from pydantic_core import from_json
+
+from ...models.event import Event, Restart
+from ...models.run import ConfigValue, RunInfo
+from ...models.step import Eval, Step
+from .keymap import KeyMap, keymap_of
+from .names import fields_of
+from .tfevents import Group
+from .trl_rows import TrlRows
+from .verl.evals import is_training
+from .verl.telling import Telling
+
+TRL_SUMMARY = (
+    "train_runtime",
+    "train_samples_per_second",
+    "train_steps_per_second",
+    "total_flos",
+    "train_loss",
+)
+TRL_ARGS = "args/text_summary"
+MAX_TAGS = 100_000
+
+
+class Teller(Protocol):
+    """Makes events of the scalars of one run, step by step."""
+
+    def whole(self, group: Group) -> Iterable[Event]:
+        """The events of a step of which all scalars are there."""
+        ...
+
+    def resume(self, group: Group) -> Iterable[Event]:
+        """Another file goes on, or back, with this step."""
+        ...
+
+    def text(self, tag: str, text: str) -> Iterable[Event]:
+        """What was logged as text."""
+        ...
+
+
+def teller_of(tags: Iterable[str]) -> Teller | None:
+    """The teller for these tags; None while they do not say whose they are."""
+    keymap = keymap_of(tags)
+    if keymap is None:
+        return None
+    if keymap.framework == "verl":
+        return VerlTeller()
+    return TrlTeller() if keymap.framework == "trl" else PlainTeller(keymap)
+
+
+class VerlTeller:
+    """veRL logs the metrics of its console line one by one."""
+
+    def __init__(self) -> None:
+        self._telling = Telling()
+        self._told = -1
+
+    def whole(self, group: Group) -> Iterable[Event]:
+        events = self._telling.learn(RunInfo(framework="verl", platform="self-hosted"))
+        again, self._told = group.step == self._told, group.step
+        return events + self._telling.tell(self, group.step, group.values, group.at, again=again)
+
+    def resume(self, group: Group) -> Iterable[Event]:
+        last = self._telling.last
+        # A validation before training is logged at the step that was resumed from.
+        after = group.step - 1 if is_training(group.values, group.step) else group.step
+        return self._telling.resume(after, group.at) if last is not None and after < last else ()
+
+    def text(self, tag: str, text: str) -> Iterable[Event]:
+        return ()
+
+
+class TrlTeller:
+    """transformers puts `train/` and `eval/` before the keys of a row."""
+
+    def __init__(self) -> None:
+        self._rows = TrlRows()
+        self._attempt = 0
+        self._last = 0
+        self._window: int = 1
+        """Steps from row to row: as configured, or as seen last."""
+        self._routes: dict[str, tuple[int, str]] = {}
+        """Row (training, evaluation or summary) and TRL's own key by tag."""
+
+    def whole(self, group: Group) -> Iterable[Event]:
+        train: dict[str, float] = {}
+        evaluation: dict[str, float] = {}
+        summary: dict[str, float] = {}
+        rows = (train, evaluation, summary)
+        for tag, value in group.values.items():
+            row, name = self._routes.get(tag) or self._route(tag)
+            rows[row][name] = value
+        step = group.step
+        if train and step >= self._last:
+            spaced = step - self._last
+            window = spaced if spaced == self._window or self._last == 0 else 1
+            self._window, self._last = max(1, spaced), step
+            yield from self._rows.events(step, window, train, group.at, self._attempt, raw=group.values)
+        for values in (evaluation, summary):
+            if values:
+                yield from self._rows.events(step, 1, values, group.at, self._attempt)
+
+    def _route(self, tag: str) -> tuple[int, str]:
+        name = tag.removeprefix("train/")
+        if tag.startswith("eval/"):
+            route = 1, "eval_" + tag.removeprefix("eval/")
+        else:
+            route = (2 if name in TRL_SUMMARY else 0), name
+        if len(self._routes) < MAX_TAGS:
+            self._routes[tag] = route
+        return route
+
+    def resume(self, group: Group) -> Iterable[Event]:
+        if group.step <= self._last:
+            self._attempt += 1
+            self._last = group.step - 1
+            self._rows.begin()
+            yield Restart(from_step=group.step, attempt=self._attempt, at=group.at)
+
+    def text(self, tag: str, text: str) -> Iterable[Event]:
+        if tag == TRL_ARGS and (args := _document(text)) is not None:
+            yield from self._rows.learn(_info_of(args))
+            spacing: object = args.get("logging_steps")
+            if isinstance(spacing, int) and spacing > 0:
+                self._window = spacing
+
+
+@dataclass(slots=True)
+class PlainTeller:
+    """Any other framework, by its key table; without one, by what names leave no doubt of."""
+
+    keymap: KeyMap | None
+    _attempt: int = 0
+    _last: int = -1
+    _info: RunInfo = field(default_factory=RunInfo)
+
+    def whole(self, group: Group) -> Iterable[Event]:
+        prefixes = self.keymap.eval_prefixes if self.keymap else ("eval/", "val/", "validation/", "test/")
+        scores = {tag: value for tag, value in group.values.items() if tag.startswith(prefixes)}
+        train = {tag: value for tag, value in group.values.items() if tag not in scores}
+        yield from self._learn(self._facts(train))
+        known: dict[str, Any] = {"attempt": self._attempt, "ended_at": group.at}
+        if train:
+            # A step that other tags told before is a late part of it.
+            known["complete"] = group.step >= self._last
+            known["raw"] = group.values
+            self._last = max(self._last, group.step)
+            if self.keymap is not None:
+                yield Step.model_validate(self.keymap.step(group.step, train, **known))
+            else:
+                yield Step.model_validate({"step": group.step, **fields_of(train)[0], **known})
+        if scores:
+            yield Eval(step=group.step, attempt=self._attempt, name="eval", ended_at=group.at, scores=scores)
+
+    def resume(self, group: Group) -> Iterable[Event]:
+        if group.step <= self._last:
+            self._attempt += 1
+            self._last = group.step - 1
+            yield Restart(from_step=group.step, attempt=self._attempt, at=group.at)
+
+    def text(self, tag: str, text: str) -> Iterable[Event]:
+        return ()
+
+    def _facts(self, train: Mapping[str, float]) -> RunInfo:
+        if self.keymap is not None:
+            return RunInfo(framework=self.keymap.framework, platform="self-hosted")
+        taken = ", ".join(f"{name} = {key}" for name, key in fields_of(train)[1].items())
+        notes = (f"taken by their names: {taken}",) if taken and not self._info.notes else ()
+        return RunInfo(framework="unknown", notes=notes)
+
+    def _learn(self, info: RunInfo) -> Iterable[RunInfo]:
+        merged = self._info.merged(info)
+        if merged != self._info:
+            self._info = merged
+            yield info
+
+
+def _document(text: str) -> Mapping[str, object] | None:
+    try:
+        value: object = from_json(text)
+    except ValueError:
+        return None
+    return cast("dict[str, object]", value) if isinstance(value, dict) else None
+
+
+def _info_of(args: Mapping[str, object]) -> RunInfo:
+    """The trainer's arguments, in canonical names."""
+
+    def count(name: str) -> int | None:
+        value = args.get(name)
+        return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+
+    config = cast(
+        "dict[str, ConfigValue]",
+        {key: value for key, value in args.items() if isinstance(value, str | int | float | bool)},
+    )
+    name, beta, checkpointing = args.get("run_name"), args.get("beta"), args.get("gradient_checkpointing")
+    return RunInfo(
+        name=name if isinstance(name, str) else None,
+        total_steps=count("max_steps"),
+        max_tokens=count("max_completion_length"),
+        max_prompt_tokens=count("max_prompt_length"),
+        group_size=count("num_generations"),
+        eval_every=count("eval_steps") if args.get("eval_strategy") == "steps" else None,
+        save_every=count("save_steps") if args.get("save_strategy") == "steps" else None,
+        reference_pass=beta > 0 if isinstance(beta, int | float) and "num_generations" in args else None,
+        activation_checkpointing=checkpointing if isinstance(checkpointing, bool) else None,
+        config=config,
+    )
