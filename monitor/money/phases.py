@@ -77,8 +77,11 @@ def phase_bill(state: RunState, pricing: Pricing, elapsed_s: float | None = None
 
 
 def waste_line(phases: dict[str, PhaseCost]) -> str | None:
-    """One line that names the share spent outside generating and updating; None where phases are unknown."""
-    if not USEFUL & phases.keys():
+    """One line that names the share of the dollars spent outside generating and updating.
+
+    None where no phase or no price is known: a provider who bills tokens does not bill the waiting.
+    """
+    if not USEFUL & phases.keys() or any(cost.usd is None for cost in phases.values()):
         return None
     wasted = sum(cost.share for name, cost in phases.items() if name not in USEFUL)
     return f"{100 * wasted:.0f} % of the bill was spent outside generate and update"
