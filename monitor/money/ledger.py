@@ -10,7 +10,7 @@ from ...models.step import Eval
 from ..history import Row
 from ..state import RunState
 from . import remarks
-from .meters import EVAL_METERS, EVAL_NAMES, STEP_METERS, Count, TokenSums, known_usd, rates_of
+from .meters import EVAL_METERS, EVAL_NAMES, STEP_METERS, Count, TokenSums, known_usd, rates_of, sound
 from .phases import PhaseSums
 from .pricing import Pricing
 from .repeats import Repeats
@@ -41,8 +41,7 @@ class Ledger:
         """Count an evaluation; before its step, so that the step can tell what it cost."""
         tokens: dict[Count, float] = {}
         for name, meter in EVAL_METERS.items():
-            value: float | None = getattr(evaluation, name)
-            if value is not None:
+            if (value := sound(getattr(evaluation, name))) is not None:
                 tokens[meter, name] = value
         self.sums.add(tokens)
         self._evals_untold += not tokens
@@ -52,7 +51,7 @@ class Ledger:
         """Count a closed step; once each, in order."""
         tokens: dict[Count, float] = {}
         for name, meter in STEP_METERS.items():
-            if (value := row.get(name)) is not None:
+            if (value := sound(row.get(name))) is not None:
                 tokens[meter, name] = value
         self.sums.add(tokens)
         self.phases.add(row)
@@ -74,21 +73,21 @@ class Ledger:
 
     def _is_logged(self, state: RunState) -> bool:
         totals = state.totals
-        return self._logged_rows > 0 or (totals is not None and totals.spent_usd is not None)
+        return self._logged_rows > 0 or (totals is not None and sound(totals.spent_usd) is not None)
 
     def _by_tokens(
         self, row: Row, tokens: dict[Count, float], evals: list[dict[Count, float]] | None
     ) -> StepCost:
         thrown = {count: number for count, number in tokens.items() if count[0] == "discarded"}
         work = {count: number for count, number in tokens.items() if count[0] != "discarded"}
-        logged = row.get("logged_usd")
+        logged = sound(row.get("logged_usd"))
         work_usd = logged if logged is not None else known_usd(work, self._rates)
         self._logged_rows += logged is not None
         self._row_usd += work_usd or 0.0
         repeated = self._repeats.add(row, work_usd or 0.0)
         usd = _added(work_usd, known_usd(thrown, self._rates))
-        eval_phase, checkpoint_s = row.phase("eval"), row.phase("checkpoint")
-        duration = row.get("duration_s")
+        eval_phase, checkpoint_s = sound(row.phase("eval")), sound(row.phase("checkpoint"))
+        duration = sound(row.get("duration_s"))
         told = [known_usd(one, self._rates) for one in evals or ()]
         return StepCost(
             step=row.step,
@@ -105,8 +104,8 @@ class Ledger:
 
     def _tokens_at_cap(self, row: Row, usd: float | None) -> float | None:
         """The step's dollars if every response (of every turn) had run to the cap."""
-        cap, sampled = self.pricing.max_tokens, row.get("sampled_tokens")
-        responses = row.get("turns") or row.get("episodes")
+        cap, sampled = self.pricing.max_tokens, sound(row.get("sampled_tokens"))
+        responses = sound(row.get("turns")) or sound(row.get("episodes"))
         if usd is None or cap is None or sampled is None or responses is None or not self._rates:
             return None
         more = max(0.0, responses * cap - sampled)
@@ -138,10 +137,10 @@ class Ledger:
         work = [meter for meter in ours if meter.name not in EVAL_NAMES and meter.name != "discarded"]
         thrown = next((meter for meter in ours if meter.name == "discarded"), None)
         thrown_usd = (thrown and thrown.usd) or 0.0
-        if totals is not None and totals.discarded_usd is not None:
-            thrown_usd = totals.discarded_usd
+        if totals is not None and (discarded_usd := sound(totals.discarded_usd)) is not None:
+            thrown_usd = discarded_usd
         # The framework's counter goes back to the checkpoint when the run does; what was lost was paid for.
-        counted = ((totals and totals.spent_usd) or 0.0) + self._repeats.lost_usd
+        counted = ((totals and sound(totals.spent_usd)) or 0.0) + self._repeats.lost_usd
         logged = max(self._row_usd + thrown_usd, counted)
         meters = _split(work, logged - thrown_usd)
         if thrown is not None or thrown_usd:
@@ -164,7 +163,8 @@ class Ledger:
         )
 
     def _by_hours(self, row: Row, evaluated: bool) -> StepCost:
-        duration, eval_s, checkpoint_s = row.get("duration_s"), row.phase("eval"), row.phase("checkpoint")
+        duration, eval_s = sound(row.get("duration_s")), sound(row.phase("eval"))
+        checkpoint_s = sound(row.phase("checkpoint"))
         work_s = _rest(duration, eval_s, checkpoint_s)
         if not evaluated and not _counts(eval_s, duration):
             eval_s = None
@@ -174,7 +174,7 @@ class Ledger:
         if usd is not None and length and cap:
             # Time in proportion to length; measured exponents are lower, so this is the careful side.
             at_cap = usd * max(1.0, cap / length)
-        logged = row.get("logged_usd")
+        logged = sound(row.get("logged_usd"))
         self._logged_rows += logged is not None
         self._row_usd += logged or 0.0
         return StepCost(

@@ -9,6 +9,8 @@ from ...models.money import Meter, MeterName
 from .pricing import Pricing
 
 MILLION = 1e6
+ABSURD = 1e18
+"""No run has as many tokens, dollars or seconds."""
 
 STEP_METERS: dict[str, MeterName] = {
     "sampled_tokens": "sample",
@@ -97,6 +99,11 @@ class TokenSums:
             if counts:
                 lines.append(Meter(name=meter, tokens=sum(counts.values()), usd=usd_of(counts, rates)))
         return lines
+
+
+def sound(value: float | None) -> float | None:
+    """A count, an amount or a time; None for what cannot be one: NaN, an infinity, a negative."""
+    return value if value is not None and 0 <= value < ABSURD else None
 
 
 def usd_of(tokens: Mapping[Count, float], rates: Mapping[Count, float]) -> float | None:

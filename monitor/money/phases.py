@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ..history import Row
 from ..state import RunState
+from .meters import sound
 from .pricing import Pricing
 
 USEFUL = frozenset(("generate", "update", "update_critic"))
@@ -37,8 +38,8 @@ class PhaseSums:
     def add(self, row: Row) -> None:
         """Count a closed step."""
         for name, seconds in row.phases().items():
-            self.seconds[name] = self.seconds.get(name, 0.0) + seconds
-        duration = row.get("duration_s")
+            self.seconds[name] = self.seconds.get(name, 0.0) + (sound(seconds) or 0.0)
+        duration = sound(row.get("duration_s"))
         if duration is not None:
             self.stepped_s = (self.stepped_s or 0.0) + duration
 

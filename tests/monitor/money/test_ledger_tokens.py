@@ -267,6 +267,25 @@ def test_dollars_add_up_over_meters_and_over_steps(
     assert by_step == pytest.approx(bill.spent_usd or 0.0, abs=0.005)
 
 
+ODD = st.one_of(st.none(), st.floats(allow_nan=True, allow_infinity=True))
+ODD_STEPS = st.lists(
+    st.fixed_dictionaries(
+        {"sampled_tokens": ODD, "trained_tokens": ODD, "logged_usd": ODD, "duration_s": ODD}
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+@given(run=ODD_STEPS, total=ODD)
+def test_what_cannot_be_a_count_or_an_amount_is_left_out(
+    bill_of: BillOf, run: list[dict[str, float | None]], total: float | None
+) -> None:
+    bill, costs = bill_of(QWEN, [*drawn(run), Totals(spent_usd=total, discarded_usd=total)])
+    figures = [meter.usd for meter in bill.meters] + [cost.usd for cost in costs] + [bill.spent_usd]
+    assert all(figure is None or 0 <= figure < float("inf") for figure in figures)
+
+
 @given(run=STEPS)
 def test_no_meter_is_ever_negative(bill_of: BillOf, run: list[dict[str, float | None]]) -> None:
     bill, _ = bill_of(QWEN, drawn(run), settings=Settings(token_rates=OWN))
