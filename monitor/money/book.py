@@ -17,7 +17,8 @@ from .gpus import GpuTable
 DATA = Path(__file__).with_name("data")
 
 PriceRow = Mapping[str, object]
-"""`model`, `prefill`, `prefill_cached`, `sample`, `train`: dollars per million tokens, null where unknown."""
+"""`model`; `prefill`, `prefill_cached`, `sample`, `train` in dollars per million tokens, null where unknown;
+`source` where it is not that of the whole list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Snapshot:
                 **row,
                 "provider": self.provider,
                 "effective_from": self.effective_from,
-                "source": self.source,
+                "source": row.get("source", self.source),
                 "note": note,
             }
         )

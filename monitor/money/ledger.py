@@ -224,8 +224,7 @@ def _split(work: list[Meter], usd: float) -> list[Meter]:
     ours = sum(meter.usd or 0.0 for meter in work)
     if ours <= 0:
         return [*work, Meter(name="unsplit", usd=usd)]
-    scale = usd / ours
-    return [meter.model_copy(update={"usd": (meter.usd or 0.0) * scale}) for meter in work]
+    return [meter.model_copy(update={"usd": usd * ((meter.usd or 0.0) / ours)}) for meter in work]
 
 
 def _added(*parts: float | None) -> float | None:

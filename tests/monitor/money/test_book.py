@@ -90,6 +90,15 @@ def test_every_row_of_every_list_is_a_sound_price() -> None:
             assert "/work" not in price.source
 
 
+def test_a_variant_of_a_family_has_its_own_row_and_source() -> None:
+    family = BOOK.token_price("Qwen/Qwen3-30B-A3B", at=JANUARY_6)
+    variant = BOOK.token_price("Qwen/Qwen3-30B-A3B-Instruct-2507", at=JANUARY_6)
+    assert family is not None
+    assert variant is not None
+    assert variant.sample == family.sample
+    assert variant.source != family.source
+
+
 def test_a_further_list_takes_its_place_by_date_and_leaves_the_book_as_it_was() -> None:
     rows = ({"model": QWEN_4B, "prefill": 1, "prefill_cached": 0.2, "sample": 2, "train": 3},)
     fresh = Snapshot("tinker", "2026-12-01", "refreshed", rows)
