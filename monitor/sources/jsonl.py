@@ -69,14 +69,10 @@ class JsonlParser:
         if row is None:
             self._bad(line, "not a JSON object")
             return
-        found = step_of(row)
-        if found is None:
+        found, values = step_of(row), _measured(row)
+        if found is None or not values:
             return  # such as a row that holds the configuration
-        key, step = found
-        values = dict(_numbers(row, "", 0))
-        values.pop(key, None)
-        if not values:
-            return
+        step = found[1]
         yield from self._place(step, line)
         at = _time(values) or line.at
         yield from self._facts(values)
@@ -187,8 +183,20 @@ def _score(probe: Probe) -> float:
     if len(lines) > 1 and not probe.head.endswith("\n"):
         lines = lines[:-1]  # it may be under way
     rows = [row for line in lines if (row := read_row(line)) is not None]
-    stepped = [row for row in rows if step_of(row) is not None]
-    return LOWEST if stepped and len(rows) > len(lines) / 2 else 0.0
+    measured = [values for row in rows if "_wandb" not in row and (values := _measured(row))]
+    if not measured or len(rows) <= len(lines) / 2:
+        return 0.0
+    return LOWEST if any(fields_of(values)[0] for values in measured) else LOWEST / 2
+
+
+def _measured(row: Mapping[str, object]) -> dict[str, float]:
+    """The numbers of a row that has a step."""
+    found = step_of(row)
+    if found is None:
+        return {}
+    values = dict(_numbers(row, "", 0))
+    values.pop(found[0], None)
+    return values
 
 
 def _open(path: Path) -> Sequence[Source]:

@@ -24,8 +24,8 @@ from .verl.faults import Faults
 from .verl.rayline import without_colour
 
 STEP = re.compile(
-    r"(?:\bEpoch:?\s+(?P<epoch>\d{1,6})(?:/(?P<epochs>\d{1,6}))?\s*[,|]\s*)?"
-    r"\b(?:Global\s+)?(?:Step|Iteration|Iter):?\s+(?P<step>\d{1,12})(?:/(?P<total>\d{1,12}))?\s*[,|:]\s*"
+    r"(?:\bEpoch:?[ ]+(?P<epoch>\d{1,6})(?:/(?P<epochs>\d{1,6}))?[ ]*[,|][ ]*)?"
+    r"\b(?:Global[ ]+)?(?:Step|Iteration|Iter):?[ ]+(?P<step>\d{1,12})(?:/(?P<total>\d{1,12}))?[ ]*[,|:][ ]*"
     r"(?=[\w ]{1,40}[:=])",
     re.IGNORECASE,
 )
@@ -85,11 +85,7 @@ class TrainConsoleParser:
         return iter(())
 
     def _step(self, match: re.Match[str], text: str, line: Line) -> Iterator[Event]:
-        values: dict[str, float] = {}
-        for pair in PAIR.finditer(text, match.end()):
-            number = number_of(pair["value"])
-            if number is not None:
-                values[pair["name"].strip()] = number
+        values = _pairs(text, match.end())
         if not values:
             return
         yield from self._learn(RunInfo(framework="unknown"))
@@ -119,10 +115,24 @@ class TrainConsoleParser:
             yield info
 
 
+def _pairs(text: str, start: int) -> dict[str, float]:
+    """The numbers behind a step, under their names as printed."""
+    values: dict[str, float] = {}
+    for pair in PAIR.finditer(text, start):
+        number = number_of(pair["value"])
+        if number is not None:
+            values[pair["name"].strip()] = number
+    return values
+
+
 def _score(probe: Probe) -> float:
     if probe.is_dir:
         return 0.0
-    found = sum(1 for _ in STEP.finditer(probe.head + probe.tail))
+    found = 0
+    for text in (*probe.head.splitlines(), *probe.tail.splitlines()):
+        match = STEP.search(text)
+        # A step alone proves nothing: trajectories of an agent are printed as steps too.
+        found += match is not None and bool(fields_of(_pairs(text, match.end()))[0])
     return 0.3 if found >= ENOUGH_LINES else 0.0
 
 

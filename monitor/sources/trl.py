@@ -8,12 +8,17 @@ from typing import Literal
 from ..filesource import FileSource
 from ..source import Format, Probe, Source
 from ..transport import open_transport
+from .pyrepr import numbers, read_dict
 from .trl_console import ROW, TrlConsoleParser
+from .trl_rows import SUMMARY, is_training
 from .trl_state import CHECKPOINT, NAME, TrainerStateSource
 from .trl_swift import STEP_OF, SwiftParser
 
 Kind = Literal["state", "swift", "console"]
 LOOK_BYTES = 256 * 1024
+MOST_LOOKED_AT = 50
+BESIDE = frozenset({"epoch", "learning_rate", "num_tokens", "completions/mean_length", "completion_length"})
+"""Every row has one of these beside its loss or reward."""
 STATE = re.compile(r'^\s*\{.*?"(?:log_history|is_hyper_param_search|best_model_checkpoint)"\s*:', re.DOTALL)
 HEADER = re.compile(r"Unsloth - 2x faster|\*\*\*\*\* Running training \*\*\*\*\*|GRPOTrainer\b")
 
@@ -24,7 +29,19 @@ def kind_of(text: str) -> Kind | None:
         return "swift"
     if STATE.match(text[:4096]):
         return "state"
-    return "console" if ROW.search(text) or HEADER.search(text) else None
+    return "console" if has_rows(text) or HEADER.search(text) else None
+
+
+def has_rows(text: str) -> bool:
+    """Whether a trainer's rows are printed in a text; that a dict has one of its keys is not enough."""
+    for index, match in enumerate(ROW.finditer(text)):
+        read = read_dict(text, match.start())
+        values = numbers(read[0]) if read else {}
+        if SUMMARY in values or (is_training(values) and not values.keys().isdisjoint(BESIDE)):
+            return True
+        if index >= MOST_LOOKED_AT:
+            break
+    return False
 
 
 def _score(probe: Probe) -> float:
@@ -40,7 +57,7 @@ def _score(probe: Probe) -> float:
         return 0.9
     if kind is None:
         return 0.0
-    return 0.7 if ROW.search(probe.head) or ROW.search(probe.tail) else 0.4
+    return 0.7 if has_rows(probe.head) or has_rows(probe.tail) else 0.4
 
 
 def _open(path: Path) -> Sequence[Source]:

@@ -115,7 +115,9 @@ def test_it_is_the_last_resort() -> None:
     def score(head: str) -> float:
         return FORMAT.score(Probe(path=Path("x"), is_dir=False, head=head))
 
-    assert score('{"step": 1, "a": 1}\n{"step": 2, "a"') == 0.2
+    assert score('{"step": 1, "loss": 1}\n{"step": 2, "lo') == 0.2
+    assert score('{"step": 1, "a": 1}\n') == 0.1
+    assert score('{"_step": 1, "loss": 1, "_wandb": {"runtime": 5}}') == 0, "the summary of a run"
     assert score('{"a": 1}\n') == 0
     assert score("step 1") == 0
     assert FORMAT.score(Probe(path=Path("x"), is_dir=True)) == 0

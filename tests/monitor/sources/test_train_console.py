@@ -46,8 +46,9 @@ def test_it_is_recognised_by_three_such_lines_only() -> None:
     def score(head: str) -> float:
         return FORMAT.score(Probe(path=Path("x"), is_dir=False, head=head))
 
-    assert score("\n".join(LINES)) > 0.25
-    assert score("\n".join(LINES[:3])) == 0
+    assert score("\n".join([*LINES, LINES[2]])) > 0.25
+    assert score("\n".join(LINES)) == 0, "two, and one whose loss is no number"
+    assert score("  Step 0:\n    correct: 0.0\n" * 5) == 0, "a trajectory's steps"
     assert score("Step 1 of the proof: we take") == 0
 
 

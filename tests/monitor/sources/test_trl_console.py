@@ -245,6 +245,7 @@ def test_a_console_is_recognised_by_its_rows() -> None:
     assert score(row(1.0)) > 0.5
     assert 0.2 < score("***** Running training *****\n  Num examples = 5") < 0.6
     assert score("{'answer': 3}") == 0
+    assert score("'actor': {'optim': {'lr': 1e-06, 'weight_decay': 0.01}}") == 0, "a configuration"
     assert score("step:1 - actor/loss:0.1") == 0
     assert score('{"step": 1, "loss": 0.5}\n') == 0
 
