@@ -224,7 +224,10 @@ def _split(work: list[Meter], usd: float) -> list[Meter]:
     ours = sum(meter.usd or 0.0 for meter in work)
     if ours <= 0:
         return [*work, Meter(name="unsplit", usd=usd)]
-    return [meter.model_copy(update={"usd": usd * ((meter.usd or 0.0) / ours)}) for meter in work]
+    return [
+        meter if meter.usd is None else meter.model_copy(update={"usd": usd * (meter.usd / ours)})
+        for meter in work
+    ]
 
 
 def _added(*parts: float | None) -> float | None:

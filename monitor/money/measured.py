@@ -29,8 +29,11 @@ def measured_inputs(state: RunState, info: RunInfo) -> dict[str, object]:
         "eval_problems": _eval_problems(history),
         **_shape(history),
     }
-    if info.groups is None and info.group_size and (episodes := _median(history, "episodes")):
+    episodes = _median(history, "episodes")
+    if episodes and info.groups is None and info.group_size:
         values["groups"] = max(1, round(episodes / info.group_size))
+    elif episodes and info.group_size is None and info.groups:
+        values["group_size"] = max(1, round(episodes / info.groups))
     return {name: value for name, value in values.items() if value is not None}
 
 
