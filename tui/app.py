@@ -19,7 +19,7 @@ from .screens.framed import FramedScreen
 from .screens.help import HelpScreen
 from .screens.metrics import MetricsScreen
 from .screens.overview import Overview
-from .themes import DARK, DEFAULTS, THEMES
+from .themes import DARK, THEMES, fallbacks
 from .widgets.replay import ReplayBar
 
 REST_S = 0.25
@@ -52,7 +52,7 @@ class RltopApp(App[None]):
         self.theme = theme
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        return DEFAULTS
+        return fallbacks(self.current_theme)
 
     def get_default_screen(self) -> Screen[None]:
         return self._prepared(Overview(id="overview"))
@@ -61,11 +61,8 @@ class RltopApp(App[None]):
         screen.set_class(self._ascii_only, "-ascii")
         return screen
 
-    def on_mount(self) -> None:
+    def on_ready(self) -> None:
         # The first picture comes before any work: an empty screen that answers beats a late one.
-        self.call_after_refresh(self._start)
-
-    def _start(self) -> None:
         self.run_worker(self._run(), name="runner", exclusive=True, exit_on_error=False)
 
     async def _run(self) -> None:
@@ -130,11 +127,8 @@ class RltopApp(App[None]):
         return not action.startswith("replay_") or self._runner.control is not None
 
     def action_help(self) -> None:
-        """Show the keys that work here, or put them away."""
-        if isinstance(self.screen, HelpScreen):
-            self.pop_screen()
-        else:
-            self.push_screen(HelpScreen(replay=self._runner.control is not None))
+        """Show the keys that work here."""
+        self.push_screen(HelpScreen(replay=self._runner.control is not None))
 
     def action_leave(self) -> None:
         """Close what lies over the overview."""

@@ -4,6 +4,7 @@ Where things meet in a cell, the measured line wins over the projected one, that
 and all of them over the band, which shines through as a ground of its own.
 """
 
+import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -218,12 +219,12 @@ def _x_labels(plot: Plot, view: View, width: int, left: int) -> Line:
 def sparkline(values: Sequence[float], width: int) -> str:
     """Values over `width` cells as blocks from their least to their greatest; newest at the right.
 
-    Where several share a cell, the one furthest from the middle is shown: a spike stays.
+    Where several share a cell, the one furthest from the median of all is shown: a spike stays.
     """
     if not values or width < 1:
         return ""
     low, high = min(values), max(values)
-    middle = (low + high) / 2
+    middle = statistics.median(values)
     count = min(width, len(values))
     picked: list[float] = []
     for index in range(count):

@@ -1,9 +1,7 @@
 """Colours. One hue is what was measured, one what is projected; amber and red are for alerts alone."""
 
+from textual.color import Color
 from textual.theme import Theme
-
-VARIABLES = ("ours", "projected", "band", "band-sign", "faint", "quiet")
-"""What the style sheet asks of a theme beyond Textual's own names."""
 
 DARK = Theme(
     name="rltop-dark",
@@ -97,11 +95,17 @@ HIGH_CONTRAST = Theme(
 )
 THEMES = (DARK, LIGHT, COLOUR_BLIND, HIGH_CONTRAST)
 
-DEFAULTS = {
-    "ours": "$primary",
-    "projected": "$secondary",
-    "band": "$panel",
-    "band-sign": "$foreground 25%",
-    "quiet": "$foreground 65%",
-    "faint": "$foreground 35%",
-}
+
+def fallbacks(theme: Theme) -> dict[str, str]:
+    """The variables of ours for a theme that is not, mixed from its own colours."""
+    colours = theme.to_color_system().generate()
+    ground, ink = Color.parse(colours["background"]), Color.parse(colours["foreground"])
+    projected = Color.parse(colours["accent"])
+    return {
+        "ours": colours["primary"],
+        "projected": colours["accent"],
+        "band": ground.blend(projected, 0.25).hex,
+        "band-sign": ground.blend(projected, 0.35).hex,
+        "quiet": ground.blend(ink, 0.65).hex,
+        "faint": ground.blend(ink, 0.35).hex,
+    }

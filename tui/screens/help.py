@@ -1,7 +1,9 @@
 """The keys that work here."""
 
+from typing import ClassVar
+
 from textual.app import ComposeResult
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
@@ -18,7 +20,11 @@ LEGEND = (
 
 
 class HelpScreen(ModalScreen[None]):
-    """A window over whatever was on screen; any of escape, ? and q-less keys closes it."""
+    """A window over whatever was on screen; the keys that open help and those that leave things close it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,question_mark,f1,q", "dismiss", "close", id="help.close", key_display="esc"),
+    ]
 
     def __init__(self, *, replay: bool) -> None:
         super().__init__()

@@ -116,19 +116,20 @@ class Panel(Widget):
         """Ask for the changed stretch of each changed line to be drawn."""
         regions: list[Region] = []
         for y in range(max(len(before), len(self._lines))):
-            old = fit(before[y] if y < len(before) else (), self.size.width)
-            new = fit(self._lines[y] if y < len(self._lines) else (), self.size.width)
+            old = before[y] if y < len(before) else ()
+            new = self._lines[y] if y < len(self._lines) else ()
             if old != new and y < self.size.height:
-                start, end = changed(old, new)
+                start, end = changed(fit(old, self.size.width), fit(new, self.size.width))
                 regions.append(Region(start, y, max(end - start, 1), 1))
         if regions:
             self.refresh(*regions)
 
     def _strip(self, line: Line, width: int) -> Strip:
         segments: list[Segment] = []
+        ascii_only = self.ascii_only
         for span in tidied(line):
             text = clean(span.text)
-            if self.ascii_only:
+            if ascii_only:
                 text = text.translate(TO_ASCII)
             segments.append(Segment(text, self.get_component_rich_style(f"ink-{span.ink}")))
         return Strip(segments).adjust_cell_length(width, self.rich_style)

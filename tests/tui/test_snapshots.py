@@ -1,0 +1,109 @@
+"""Pictures of every screen. They lie in snapshots/, and the README and the docs show them.
+
+`make snapshots` draws them anew; look at each before it is committed.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pytest_textual_snapshot import normalize_svg  # pyright: ignore[reportMissingTypeStubs]
+
+from rltop.monitor.frame import Frame
+from rltop.tui.app import RltopApp
+from rltop.tui.themes import DARK, LIGHT
+
+from . import frames
+from .runners import Frames, Keyboard, until
+
+PICTURES = Path(__file__).resolve().parents[2] / "snapshots"
+
+
+@pytest.fixture
+def looks_as_pictured(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str, str], None]:
+    """Compares a screen with its picture, or draws that anew under --snapshot-update."""
+
+    def compare(name: str, svg: str) -> None:
+        drawn, pictured = normalize_svg(svg), PICTURES / f"{name}.svg"
+        if request.config.getoption("update_snapshots"):
+            pictured.write_text(drawn)
+        if not pictured.is_file() or pictured.read_text() != drawn:
+            (tmp_path / pictured.name).write_text(drawn)
+            pytest.fail(f"{pictured.name} looks otherwise now: see {tmp_path / pictured.name}", pytrace=False)
+
+    return compare
+
+
+@pytest.fixture(autouse=True)
+def one_time_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The replay bar shows the time of day where the user is."""
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def run_of(kind: str) -> Frame:
+    """The frame that a picture shows. The one place to change when pictures are to show other runs."""
+    return {
+        "verl": frames.with_gpus,
+        "tinker": frames.tinker,
+        "replay": frames.replayed,
+        "waiting": frames.empty,
+    }[kind]()
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "size", "keys", "on_screen"),
+    [
+        ("overview-80x24", "verl", (80, 24), (), "COST"),
+        ("overview-120x40", "verl", (120, 40), (), "COST"),
+        ("overview-200x50", "verl", (200, 50), (), "COST"),
+        ("overview-tinker-80x24", "tinker", (80, 24), (), "COST"),
+        ("overview-tinker-120x40", "tinker", (120, 40), (), "COST"),
+        ("replay-80x24", "replay", (80, 24), (), "▶ 60×"),
+        ("replay-120x40", "replay", (120, 40), (), "▶ 60×"),
+        ("alerts-120x40", "verl", (120, 40), ("7",), "ACTIVE"),
+        ("metrics-120x40", "verl", (120, 40), ("5",), "METRICS"),
+        ("help-120x40", "replay", (120, 40), ("question_mark",), "Signs"),
+        ("waiting-80x24", "waiting", (80, 24), (), "waiting for metrics.jsonl"),
+    ],
+)
+async def test_a_screen_looks_as_pictured(
+    looks_as_pictured: Callable[[str, str], None],
+    name: str,
+    kind: str,
+    size: tuple[int, int],
+    keys: tuple[str, ...],
+    on_screen: str,
+) -> None:
+    looks_as_pictured(name, await drawn(run_of(kind), size, keys, on_screen))
+
+
+async def test_the_light_theme_looks_as_pictured(looks_as_pictured: Callable[[str, str], None]) -> None:
+    looks_as_pictured("light-120x40", await drawn(run_of("verl"), (120, 40), (), "COST", theme=LIGHT.name))
+
+
+async def test_ascii_looks_as_pictured(looks_as_pictured: Callable[[str, str], None]) -> None:
+    looks_as_pictured("ascii-80x24", await drawn(run_of("verl"), (80, 24), (), "COST", ascii_only=True))
+
+
+async def drawn(
+    frame: Frame,
+    size: tuple[int, int],
+    keys: tuple[str, ...],
+    on_screen: str,
+    theme: str = DARK.name,
+    ascii_only: bool = False,
+) -> str:
+    """The screen as SVG, once the words are on it."""
+    control = Keyboard() if frame.replay else None
+    app = RltopApp(Frames(frame, control=control), theme=theme, ascii_only=ascii_only)
+    async with app.run_test(size=size) as pilot:
+        name = frame.info.name or "unnamed"
+        await until(pilot, app, name)
+        await pilot.press(*keys)
+        await until(pilot, app, on_screen)
+        return app.export_screenshot()
