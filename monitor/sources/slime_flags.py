@@ -52,9 +52,9 @@ def info_of(flags: dict[str, ConfigValue]) -> RunInfo:
     }
     if flags.get("advantage_estimator") == "ppo":
         known["algorithm"] = "ppo"
-    if "use_kl_loss" in flags or flags.get("kl_coef"):
+    if flags.get("use_kl_loss") or flags.get("kl_coef"):
         known["reference_pass"] = True
-    if "recompute_granularity" in flags:
+    if flags.get("recompute_granularity"):
         known["activation_checkpointing"] = True
     return RunInfo.model_validate(
         {name: value for name, value in known.items() if value is not None} | {"config": flags}
@@ -87,7 +87,7 @@ def _gpus(flags: dict[str, ConfigValue]) -> int | None:
     nodes = _whole(flags, "actor_num_nodes") or 1
     actor = nodes * (_whole(flags, "actor_num_gpus_per_node") or FULL_GPU_NODE)
     rollout = _whole(flags, "rollout_num_gpus")
-    if "colocate" in flags:
+    if flags.get("colocate"):
         return max(actor, rollout or actor)
     return None if rollout is None else actor + rollout
 

@@ -13,8 +13,10 @@ from ...models.run import ConfigValue, RunInfo
 from ...models.step import Eval, Step
 from .keymap import KeyMap, keymap_of
 from .names import fields_of
+from .slime_flags import info_of as slime_info_of
 from .tfevents import Group
 from .trl_rows import TrlRows
+from .trl_rows import is_training as is_training_row
 from .verl.evals import is_training
 from .verl.telling import Telling
 
@@ -44,6 +46,10 @@ class Teller(Protocol):
         """What was logged as text."""
         ...
 
+    def config(self, config: Mapping[str, ConfigValue]) -> Iterable[Event]:
+        """What the tracker was told of the configuration, flattened with dots."""
+        ...
+
 
 def teller_of(tags: Iterable[str]) -> Teller | None:
     """The teller for these tags; None while they do not say whose they are."""
@@ -63,7 +69,9 @@ class VerlTeller:
         self._told = -1
 
     def whole(self, group: Group) -> Iterable[Event]:
-        events = self._telling.learn(RunInfo(framework="verl", platform="self-hosted"))
+        events: list[Event] = []
+        if self._told < 0:
+            events = self._telling.learn(RunInfo(framework="verl", platform="self-hosted"))
         again, self._told = group.step == self._told, group.step
         return events + self._telling.tell(self, group.step, group.values, group.at, again=again)
 
@@ -75,6 +83,9 @@ class VerlTeller:
 
     def text(self, tag: str, text: str) -> Iterable[Event]:
         return ()
+
+    def config(self, config: Mapping[str, ConfigValue]) -> Iterable[Event]:
+        return self._telling.configured(config, printed=True)
 
 
 class TrlTeller:
@@ -98,7 +109,7 @@ class TrlTeller:
             row, name = self._routes.get(tag) or self._route(tag)
             rows[row][name] = value
         step = group.step
-        if train and step >= self._last:
+        if is_training_row(train) and step >= self._last:
             spaced = step - self._last
             window = spaced if spaced == self._window or self._last == 0 else 1
             self._window, self._last = max(1, spaced), step
@@ -126,10 +137,14 @@ class TrlTeller:
 
     def text(self, tag: str, text: str) -> Iterable[Event]:
         if tag == TRL_ARGS and (args := _document(text)) is not None:
-            yield from self._rows.learn(_info_of(args))
-            spacing: object = args.get("logging_steps")
-            if isinstance(spacing, int) and spacing > 0:
-                self._window = spacing
+            scalars = {k: v for k, v in args.items() if isinstance(v, str | int | float | bool)}
+            yield from self.config(scalars)
+
+    def config(self, config: Mapping[str, ConfigValue]) -> Iterable[Event]:
+        yield from self._rows.learn(_info_of(config))
+        spacing = config.get("logging_steps")
+        if isinstance(spacing, int) and spacing > 0:
+            self._window = spacing
 
 
 @dataclass(slots=True)
@@ -139,6 +154,7 @@ class PlainTeller:
     keymap: KeyMap | None
     _attempt: int = 0
     _last: int = -1
+    _several: bool = False
     _info: RunInfo = field(default_factory=RunInfo)
 
     def whole(self, group: Group) -> Iterable[Event]:
@@ -148,8 +164,9 @@ class PlainTeller:
         yield from self._learn(self._facts(train))
         known: dict[str, Any] = {"attempt": self._attempt, "ended_at": group.at}
         if train:
-            # A step that other tags told before is a late part of it.
-            known["complete"] = group.step >= self._last
+            # Where steps come in several parts, a part alone does not complete one.
+            self._several = self._several or group.step == self._last
+            known["complete"] = not self._several and group.step > self._last
             known["raw"] = group.values
             self._last = max(self._last, group.step)
             if self.keymap is not None:
@@ -167,6 +184,12 @@ class PlainTeller:
 
     def text(self, tag: str, text: str) -> Iterable[Event]:
         return ()
+
+    def config(self, config: Mapping[str, ConfigValue]) -> Iterable[Event]:
+        if self.keymap is not None and self.keymap.framework == "slime":
+            yield from self._learn(slime_info_of(dict(config)))
+        else:
+            yield from self._learn(RunInfo(config=dict(config)))
 
     def _facts(self, train: Mapping[str, float]) -> RunInfo:
         if self.keymap is not None:
@@ -190,17 +213,13 @@ def _document(text: str) -> Mapping[str, object] | None:
     return cast("dict[str, object]", value) if isinstance(value, dict) else None
 
 
-def _info_of(args: Mapping[str, object]) -> RunInfo:
+def _info_of(args: Mapping[str, ConfigValue]) -> RunInfo:
     """The trainer's arguments, in canonical names."""
 
     def count(name: str) -> int | None:
         value = args.get(name)
         return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
-    config = cast(
-        "dict[str, ConfigValue]",
-        {key: value for key, value in args.items() if isinstance(value, str | int | float | bool)},
-    )
     name, beta, checkpointing = args.get("run_name"), args.get("beta"), args.get("gradient_checkpointing")
     return RunInfo(
         name=name if isinstance(name, str) else None,
@@ -212,5 +231,5 @@ def _info_of(args: Mapping[str, object]) -> RunInfo:
         save_every=count("save_steps") if args.get("save_strategy") == "steps" else None,
         reference_pass=beta > 0 if isinstance(beta, int | float) and "num_generations" in args else None,
         activation_checkpointing=checkpointing if isinstance(checkpointing, bool) else None,
-        config=config,
+        config=dict(args),
     )

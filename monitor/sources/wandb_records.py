@@ -1,0 +1,126 @@
+"""What the records of a W&B transaction log say. Its one rule: history, which is nearly all of it, is read
+by one regular expression a row; a row in which that finds less than there is, is walked field by field.
+
+Field numbers: wandb/proto/wandb_internal.proto (message Record and those in it).
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple, cast
+
+from pydantic_core import from_json
+
+from ...models.run import ConfigValue
+from .protowire import Fields, fields_of, varint
+
+HISTORY, SUMMARY, CONFIG, STATS, OUTPUT_RAW, RUN, EXIT, ENVIRONMENT = 2, 3, 5, 7, 13, 17, 18, 26
+ITEM_VALUE = 16
+_MARK = b"\x82\x01"
+"""The tag of a value: field 16, length-delimited. No text holds these two bytes in a row."""
+_ITEM = re.compile(
+    rb"\n[\x00-\x7f][\n\x12][\x00-\x7f]([^\x00-\x1f\x82]+)\x82\x01[\x01-\x28]([-+.0-9eE]+|NaN|-?Infinity)",
+    re.DOTALL,
+)
+_USUAL = re.compile(rb"\x08[\x80-\xff]*[\x00-\x7f][\x12\x1a]")
+DEEPEST_CONFIG = 8
+
+
+def row_of(payload: bytes) -> dict[str, float]:
+    """The numbers of a history record by key, W&B's own `_step`, `_timestamp` and `_runtime` among them.
+
+    Raises:
+        BadWire: it is no history record.
+    """
+    found = _ITEM.findall(payload)
+    if found and len(found) == payload.count(_MARK):
+        # Made one JSON object, since pydantic's parser reads numbers several times faster than float().
+        try:
+            return from_json(b'{"%b}' % b',"'.join(map(b'":'.join, found)))
+        except ValueError:
+            pass  # a key with a quote in it, or a number that is none
+    return dict(_walked(payload))
+
+
+class Record(NamedTuple):
+    """One record: its kind, by field number, and its message."""
+
+    kind: int
+    payload: bytes
+
+
+def record_of(data: bytes) -> Record:
+    """What a record holds.
+
+    Raises:
+        BadWire: it is no record.
+    """
+    # The usual case: its number as a varint, then the message in question.
+    match = _USUAL.match(data)
+    if match is not None:
+        if data[match.end() - 1] == SUMMARY << 3 | 2:
+            return Record(SUMMARY, b"")  # repeats the row before it, in as many bytes
+        length, start = varint(data, match.end())
+        if start + length <= len(data):
+            return Record(HISTORY, data[start : start + length])
+    fields = fields_of(data)
+    for kind in (HISTORY, RUN, CONFIG, STATS, OUTPUT_RAW, EXIT, ENVIRONMENT):
+        payload = fields.payload(kind)
+        if payload is not None:
+            return Record(kind, payload)
+    return Record(0, b"")
+
+
+def items_of(fields: Fields, number: int) -> Iterator[tuple[str, str]]:
+    """(key, value as JSON) of a repeated item field; nested keys are joined with dots."""
+    for raw in fields.all_bytes(number):
+        item = fields_of(raw)
+        nested = item.all_text(2)
+        key = ".".join(nested) if nested else item.text(1)
+        value = item.text(ITEM_VALUE)
+        if key and value is not None:
+            yield key, value
+
+
+def config_of(fields: Fields, number: int = 1) -> dict[str, ConfigValue]:
+    """A configuration, flattened with dots."""
+    flat: dict[str, ConfigValue] = {}
+    for key, text in items_of(fields, number):
+        if not key.startswith("_wandb"):
+            _flatten(flat, key, _json(text), 0)
+    return flat
+
+
+def number_of(text: str) -> float | None:
+    """A JSON number, or true and false as 1 and 0; None for everything else."""
+    if text in ("true", "false"):
+        return float(text == "true")
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _walked(payload: bytes) -> Iterator[tuple[str, float]]:
+    fields = fields_of(payload)
+    for key, text in items_of(fields, 1):
+        if (number := number_of(text)) is not None:
+            yield key, number
+    step = fields.payload(2)
+    if step is not None and (number := fields_of(step).integer(1)) is not None:
+        yield "_step", float(number)
+
+
+def _flatten(flat: dict[str, ConfigValue], key: str, value: object, depth: int) -> None:
+    if isinstance(value, dict) and depth < DEEPEST_CONFIG:
+        for inner, item in cast("dict[str, object]", value).items():
+            _flatten(flat, f"{key}.{inner}", item, depth + 1)
+    elif value is None or isinstance(value, str | int | float | bool):
+        flat[key] = value
+
+
+def _json(text: str) -> object:
+    try:
+        value: object = from_json(text)
+    except ValueError:
+        return text
+    return value
