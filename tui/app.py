@@ -4,7 +4,8 @@ It draws when something is new and at no other time. A runner that fails is a li
 """
 
 from collections.abc import Iterable
-from typing import ClassVar
+from functools import partial
+from typing import ClassVar, TypeVar
 
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
@@ -26,6 +27,7 @@ REST_S = 0.25
 """Shortest time between two frames on screen."""
 VIEWS: dict[str, type[FramedScreen]] = {"metrics": MetricsScreen, "alerts": AlertsScreen}
 """Screens over the overview."""
+SomeScreen = TypeVar("SomeScreen", bound=Screen[None])
 
 
 class RltopApp(App[None]):
@@ -57,7 +59,7 @@ class RltopApp(App[None]):
     def get_default_screen(self) -> Screen[None]:
         return self._prepared(Overview(id="overview"))
 
-    def _prepared(self, screen: FramedScreen) -> FramedScreen:
+    def _prepared(self, screen: SomeScreen) -> SomeScreen:
         screen.set_class(self._ascii_only, "-ascii")
         return screen
 
@@ -111,16 +113,15 @@ class RltopApp(App[None]):
     # Keys
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        yield from super().get_system_commands(screen)  # pyright: ignore[reportUnknownMemberType]
-        for binding in bindings.ALL:
-            name = binding.action.partition("(")[0]
-            if name not in ("quit", "command_palette", "leave") and self.check_action(name, ()):
-                title = f"{'Replay: ' if binding in bindings.REPLAY else ''}{binding.description}"
-                yield SystemCommand(
-                    title.capitalize(),
-                    binding.tooltip or f"Key: {binding.key_display or binding.key}",
-                    lambda action=binding.action: self.call_later(self.run_action, action),
-                )
+        commands = super().get_system_commands(screen)  # pyright: ignore[reportUnknownMemberType]
+        yield from (command for command in commands if command.title != "Keys")  # our help has them
+        for binding in (*bindings.SCREENS, *bindings.GENERAL, *bindings.REPLAY):
+            action = binding.action
+            if action in ("quit", "command_palette") or not self.check_action(action, ()):
+                continue
+            title = f"Replay: {binding.description}" if binding in bindings.REPLAY else binding.description
+            run = partial(self.call_later, self.run_action, action)
+            yield SystemCommand(title.capitalize(), f"key {binding.key_display or binding.key}", run)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A key of the replay is no key while live."""
@@ -128,7 +129,9 @@ class RltopApp(App[None]):
 
     def action_help(self) -> None:
         """Show the keys that work here."""
-        self.push_screen(HelpScreen(replay=self._runner.control is not None))
+        here = self.screen.KEYS if isinstance(self.screen, FramedScreen) else ()
+        replay = bindings.REPLAY if self._runner.control is not None else ()
+        self.push_screen(self._prepared(HelpScreen(here, replay)))
 
     def action_leave(self) -> None:
         """Close what lies over the overview."""

@@ -1,38 +1,37 @@
-"""Every key, once: the bindings, the help screen, the bottom line and the palette are all made of these.
+"""Every key, once: the bindings, the help screen and the palette are all made of these.
 
 Each has an id, by which a user may give it another key.
 """
 
 from textual.binding import Binding
 
-GENERAL = (
-    Binding("q", "quit", "quit", id="app.quit", tooltip="Leave; the run itself is not touched"),
-    Binding(
-        "question_mark,f1", "help", "help", id="app.help", key_display="?", tooltip="The keys that work here"
-    ),
-    Binding("ctrl+p", "command_palette", "commands", id="app.palette", tooltip="Every command, by name"),
-    Binding("escape", "leave", "back", id="app.back", show=False, tooltip="Back to the overview"),
-)
+
+def _key(keys: str, action: str, description: str, id: str, shown: str | None = None) -> Binding:
+    return Binding(keys, action, description, id=id, key_display=shown, tooltip=description)
+
+
 SCREENS = (
-    Binding(
-        "1", "view('overview')", "overview", id="view.overview", tooltip="Cost, length, health at a glance"
-    ),
-    Binding("5", "view('metrics')", "metrics", id="view.metrics", tooltip="Every number of the log"),
-    Binding(
-        "7", "view('alerts')", "alerts", id="view.alerts", tooltip="All alerts, and notes on the figures"
-    ),
+    _key("1", "view('overview')", "overview: cost, length, health", "view.overview"),
+    _key("5", "view('metrics')", "metrics: every number of the log", "view.metrics"),
+    _key("7", "view('alerts')", "alerts, and notes on the figures", "view.alerts"),
+)
+GENERAL = (
+    _key("escape", "leave", "back to the overview", "app.leave", "esc"),
+    _key("ctrl+p", "command_palette", "every command, by name", "app.palette", "ctrl p"),
+    _key("question_mark,f1", "help", "the keys that work here", "app.help", "?"),
+    _key("q", "quit", "leave; the run goes on", "app.quit"),
 )
 REPLAY = (
-    Binding("space", "replay_pause", "pause / go on", id="replay.pause", key_display="space"),
-    Binding("right", "replay_step(1)", "next step", id="replay.next", key_display="→"),
-    Binding("left", "replay_step(-1)", "step before", id="replay.before", key_display="←"),
-    Binding("shift+right", "replay_step(10)", "ten steps on", id="replay.next10", key_display="shift →"),
-    Binding("shift+left", "replay_step(-10)", "ten steps back", id="replay.before10", key_display="shift ←"),
-    Binding("n", "replay_alert(1)", "next alert", id="replay.next_alert"),
-    Binding("N", "replay_alert(-1)", "alert before", id="replay.alert_before"),
-    Binding("plus,equals_sign", "replay_faster", "faster", id="replay.faster", key_display="+"),
-    Binding("minus", "replay_slower", "slower", id="replay.slower", key_display="-"),
-    Binding("home", "replay_seek(0.0)", "to the start", id="replay.start"),
-    Binding("end", "replay_seek(1.0)", "to the end", id="replay.end"),
+    _key("space", "replay_pause", "pause, or go on", "replay.pause", "space"),
+    _key("right", "replay_step(1)", "next step", "replay.next", "→"),
+    _key("left", "replay_step(-1)", "step before", "replay.before", "←"),
+    _key("shift+right", "replay_step(10)", "ten steps on", "replay.next10", "shift →"),
+    _key("shift+left", "replay_step(-10)", "ten steps back", "replay.before10", "shift ←"),
+    _key("n", "replay_alert(1)", "next alert", "replay.next_alert"),
+    _key("N", "replay_alert(-1)", "alert before", "replay.alert_before"),
+    _key("plus,equals_sign", "replay_faster", "faster", "replay.faster", "+"),
+    _key("minus", "replay_slower", "slower", "replay.slower", "-"),
+    _key("home", "replay_seek(0.0)", "to the start", "replay.start", "home"),
+    _key("end", "replay_seek(1.0)", "to the end", "replay.end", "end"),
 )
 ALL = (*GENERAL, *SCREENS, *REPLAY)

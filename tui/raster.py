@@ -114,11 +114,22 @@ def _join(
     return min(low, y1 - half), max(high, y1 - half)
 
 
+_RUNS = tuple(
+    tuple(tuple(sum(bits[top : bottom + 1]) for bottom in range(DOT_ROWS)) for top in range(DOT_ROWS))
+    for bits in BRAILLE_BITS
+)
+"""Mask of the dots of one column of a cell from row top to row bottom, by column, top and bottom."""
+
+
 def _stroke(masks: bytearray, width: int, column: int, top: int, bottom: int) -> None:
     """Set the dots of one dot column from row `top` to `bottom`."""
-    cell_column, bits = column // DOT_COLUMNS, BRAILLE_BITS[column % DOT_COLUMNS]
-    for dot in range(top, bottom + 1):
-        masks[dot // DOT_ROWS * width + cell_column] |= bits[dot % DOT_ROWS]
+    runs = _RUNS[column % DOT_COLUMNS]
+    cell_column = column // DOT_COLUMNS
+    first, last = top // DOT_ROWS, bottom // DOT_ROWS
+    for row in range(first, last + 1):
+        start = top % DOT_ROWS if row == first else 0
+        end = bottom % DOT_ROWS if row == last else DOT_ROWS - 1
+        masks[row * width + cell_column] |= runs[start][end]
 
 
 @dataclass(frozen=True, slots=True)

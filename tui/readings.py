@@ -3,10 +3,10 @@
 Long series are read once: a chart keeps a `Series` and each frame adds what is new.
 """
 
+import math
 import statistics
 from array import array
 from collections.abc import Sequence
-from itertools import pairwise
 
 from ..models.alert import Alert
 from ..monitor.frame import Frame
@@ -24,43 +24,47 @@ class Series:
         self._history: History | None = None
         self._amended = -1
         self._settled = 0
-        """Rows of progress whose values are final and have been read."""
+        """Rows of progress that are final and have been read."""
+        self._kept = 0
+        """Values that those rows gave: the lists are cut back to them before more is read."""
         self._xs: list[float] = []
         self._ys: list[float] = []
-        self._kept: list[int] = [0]
+        self._ascending = True
 
     def read(self, frame: Frame, column: Sequence[float]) -> tuple[list[float], list[float]]:
-        """Steps (ascending) and values of `column`, which has a cell for each row of the history."""
+        """Steps (ascending) and values of `column`, which has a cell for each row of the history.
+
+        The lists are this series' own and hold until the next read.
+        """
         state = frame.state
         progress = state.history.progress
-        if (
-            state.history is not self._history
-            or state.amended != self._amended
-            or len(progress) < self._settled
-        ):
-            self._history, self._amended, self._settled = state.history, state.amended, 0
-            self._xs, self._ys = [], []
-        steps = state.history.steps
-        xs, ys = self._xs, self._ys
+        forgotten = len(progress) < self._settled or state.amended != self._amended
+        if forgotten or state.history is not self._history:
+            self._history, self._amended = state.history, state.amended
+            self._settled = self._kept = 0
+            self._ascending = True
+        del self._xs[self._kept :], self._ys[self._kept :]
         settled = max(self._settled, len(progress) - _OPEN_TAIL)
-        _extend(xs, ys, progress[self._settled : settled], steps, column)
-        self._settled = settled
-        xs, ys = xs.copy(), ys.copy()
-        _extend(xs, ys, progress[settled:], steps, column)
-        if any(a > b for a, b in pairwise(xs)):  # asynchronous trainers may finish steps out of order
-            pairs = sorted(zip(xs, ys, strict=True))
-            xs, ys = [x for x, _ in pairs], [y for _, y in pairs]
-        return xs, ys
+        self._extend(progress[self._settled : settled], state.history.steps, column)
+        self._settled, self._kept = settled, len(self._xs)
+        self._extend(progress[settled:], state.history.steps, column)
+        if self._ascending:
+            return self._xs, self._ys
+        pairs = sorted(zip(self._xs, self._ys, strict=True))
+        return [x for x, _ in pairs], [y for _, y in pairs]
 
-
-def _extend(
-    xs: list[float], ys: list[float], rows: "array[int]", steps: "array[int]", column: Sequence[float]
-) -> None:
-    known = len(column)
-    for row in rows:
-        if row < known and (value := column[row]) == value and abs(value) != float("inf"):
-            xs.append(steps[row])
-            ys.append(value)
+    def _extend(self, rows: "array[int]", steps: "array[int]", column: Sequence[float]) -> None:
+        xs, ys = self._xs, self._ys
+        known = len(column)
+        newest = xs[-1] if xs else -math.inf
+        for row in rows:
+            if row < known and math.isfinite(value := column[row]):
+                step = steps[row]
+                if step < newest:  # asynchronous trainers may finish steps out of order
+                    self._ascending = False
+                newest = step
+                xs.append(step)
+                ys.append(value)
 
 
 def first_step(frame: Frame) -> int:

@@ -67,7 +67,7 @@ def run_of(kind: str) -> Frame:
         ("replay-120x40", "replay", (120, 40), (), "▶ 60×"),
         ("alerts-120x40", "verl", (120, 40), ("7",), "ACTIVE"),
         ("metrics-120x40", "verl", (120, 40), ("5",), "METRICS"),
-        ("help-120x40", "replay", (120, 40), ("question_mark",), "Signs"),
+        ("help-120x40", "replay", (120, 40), ("question_mark",), "SIGNS"),
         ("waiting-80x24", "waiting", (80, 24), (), "waiting for metrics.jsonl"),
     ],
 )

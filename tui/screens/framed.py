@@ -1,5 +1,8 @@
 """A screen that passes each frame on to its panels."""
 
+from typing import ClassVar
+
+from textual.binding import Binding
 from textual.screen import Screen
 
 from ...monitor.frame import Frame
@@ -9,6 +12,9 @@ from ..widgets.panel import Panel
 
 class FramedScreen(Screen[None]):
     """Base of the screens that show a run."""
+
+    KEYS: ClassVar[tuple[Binding, ...]] = ()
+    """The keys of this screen alone, for the help."""
 
     def show(self, frame: Frame) -> None:
         """Give the frame to every panel."""

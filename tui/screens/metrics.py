@@ -18,9 +18,10 @@ from .overview import KEYS
 class MetricsScreen(FramedScreen):
     """`/` goes to the filter, enter or escape back to the list."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "filter", "filter", id="metrics.filter", key_display="/"),
-    ]
+    KEYS: ClassVar[tuple[Binding, ...]] = (
+        Binding("slash", "filter", "filter by words", id="metrics.filter", key_display="/"),
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [*KEYS]
 
     def compose(self) -> ComposeResult:
         yield Status(id="status")

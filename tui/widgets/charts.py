@@ -9,12 +9,14 @@ from ...monitor.frame import Frame
 from .. import axis
 from ..lines import Line, Span, fit
 from ..plot import Curve, Fan, Labeller, Plot, Rule, Tick, draw
-from ..readings import Series, first_step, last_step
+from ..readings import Series, first_step, last_step, tail
 from .panel import Panel
 
 HEADROOM = 1.02
 DASH = (2, 1)
 """The projected line: two dot columns on, one off."""
+RECENT = 5
+"""Steps after which a value that is no longer told counts as unknown."""
 REACH = 2.0
 """A level further than this above all data is named at the top instead of squeezing the data."""
 
@@ -125,8 +127,8 @@ class ColumnChart(Chart):
         self._series = Series()
 
     def title(self, frame: Frame, width: int) -> Line | None:
-        _, ys = self._series.read(frame, frame.state.history.columns[self._column])
-        return (Span(f"{self._name}  ", "title"), Span(self._written(ys[-1] if ys else None)))
+        last = next(iter(reversed(tail(frame, self._column, RECENT))), None)
+        return (Span(f"{self._name}  ", "title"), Span(self._written(last)))
 
     def plot(self, frame: Frame) -> Plot | None:
         xs, ys = self._series.read(frame, frame.state.history.columns[self._column])

@@ -31,14 +31,13 @@ class Keys(Panel):
         return part(rank, Span(key, "key"), Span(f" {word}", "strong" if here else "dim"))
 
     def _strip(self, line: Line, width: int) -> Strip:
-        strip = super()._strip(line, width)
-        actions = {f" {word}": action for _, word, action in self._keys}
-        segments = list(strip)
+        actions = {word: action for _, word, action in self._keys}
+        segments = list(super()._strip(line, width))
         for index, segment in enumerate(segments):
-            if action := actions.get(segment.text):
-                click = Style.from_meta({"@click": f"app.{action}"})
-                for part_of in (index - 1, index):
-                    if part_of >= 0:
-                        old = segments[part_of]
-                        segments[part_of] = old._replace(style=(old.style or Style()) + click)
+            action = actions.get(segment.text.strip())
+            if action is None or index == 0:
+                continue
+            click = Style.from_meta({"@click": f"app.{action}"})
+            for at in (index - 1, index):  # the key and its word
+                segments[at] = segments[at]._replace(style=(segments[at].style or Style()) + click)
         return Strip(segments, width)

@@ -5,12 +5,14 @@ from array import array
 
 from ...models import text
 from ...monitor.frame import Frame
-from ..lines import Line, Span, cut
+from ..lines import Line, Span, clean, cut
 from ..plot import sparkline
 from .panel import Panel
 
 TREND = 24
 VALUE = 10
+WIDE = 90
+"""From this width on, there is room for the least and the greatest value too."""
 
 
 class MetricList(Panel):
@@ -30,24 +32,23 @@ class MetricList(Panel):
         raw = frame.state.history.raw
         words = self._wanted.split()
         keys = sorted(key for key in raw if all(word in key.casefold() for word in words))
-        name = max(width - 3 * VALUE - TREND - 4, 20)
+        figures = ("last", "least", "most") if width >= WIDE else ("last",)
+        name = width - len(figures) * VALUE - TREND - 2
         counted = f"{len(keys)} of {len(raw)}" if words else str(len(raw))
-        titles = "".join(f"{title:>{VALUE}}" for title in ("last", "least", "most"))
+        titles = "".join(f"{title:>{VALUE}}" for title in figures)
         lines: list[Line] = [(Span("METRICS  ", "title"), Span(f"{counted:<{name - 9}}{titles}", "dim"))]
-        lines.extend(_row(key, raw[key], name) for key in keys)
+        lines.extend(_row(key, raw[key], name, len(figures)) for key in keys)
         if not keys:
             nothing = "no key has these words" if raw else "the log has told no numbers yet"
             lines.append((Span(f"  {nothing}", "dim"),))
         return lines
 
 
-def _row(key: str, column: "array[float]", name: int) -> Line:
+def _row(key: str, column: "array[float]", name: int, count: int) -> Line:
     values = [value for value in column[-TREND * 8 :] if math.isfinite(value)]
-    # A NaN that the log itself wrote is worth seeing; one that only fills a gap is not told apart here.
-    last = column[-1] if len(column) else None
-    figures = (last, min(values, default=None), max(values, default=None))
+    figures = (column[-1] if len(column) else None, min(values, default=None), max(values, default=None))
     return (
-        Span(f"{cut(key, name - 2):<{name}}"),
-        Span("".join(f"{text.number(value):>{VALUE}}" for value in figures)),
+        Span(f"{cut(clean(key), name - 2):<{name}}"),
+        Span("".join(f"{text.number(value):>{VALUE}}" for value in figures[:count])),
         Span(f"  {sparkline(values, TREND)}", "ours"),
     )

@@ -1,0 +1,55 @@
+"""The text of the help window: the keys that work here, and what the signs mean."""
+
+from collections.abc import Sequence
+from itertools import zip_longest
+
+from textual.binding import Binding
+
+from ...monitor.frame import Frame
+from ..lines import Line, Span, cells, fit
+from .panel import Panel
+
+KEY, GAP = 9, 3
+SIGNS = (
+    ("⣀⠤⠒", "ours", "measured"),
+    ("⢀⡠⠔", "projected", "most likely from here on"),
+    ("░", "band", "80 % of the outcomes that the run so far makes likely"),
+    ("✖", "bad", "critical: act now"),
+    ("▲", "warn", "warning: have a look"),
+    ("–", "dim", "not known: never 0, and never a guess"),
+)
+
+
+class HelpText(Panel):
+    """Made of the bindings themselves, in two columns where there is a second table and room for it."""
+
+    def __init__(self, keys: Sequence[Binding], replay: Sequence[Binding]) -> None:
+        super().__init__()
+        self._keys = keys
+        self._replay = replay
+
+    def idle(self, width: int, height: int) -> list[Line]:
+        keys, replay = _table("KEYS", self._keys), _table("REPLAY", self._replay) if self._replay else []
+        signs: list[Line] = [(Span("SIGNS", "title"),)]
+        signs += [
+            (Span(f"{sign}", ink), Span(" " * (KEY - len(sign)) + meaning)) for sign, ink, meaning in SIGNS
+        ]
+        if not replay:
+            return [*keys, (), *signs]
+        left_width = max(cells(line) for line in keys) + GAP
+        if left_width + max(cells(line) for line in replay) > width:
+            return [*keys, (), *replay, (), *signs]
+        both = [(*fit(left, left_width), *right) for left, right in zip_longest(keys, replay, fillvalue=())]
+        return [*both, (), *signs]
+
+    def lay_out(self, frame: Frame, width: int, height: int) -> list[Line]:
+        return self.idle(width, height)
+
+
+def _table(title: str, keys: Sequence[Binding]) -> list[Line]:
+    lines: list[Line] = [(Span(title, "title"),)]
+    lines += [
+        (Span(f"{binding.key_display or binding.key:<{KEY}}", "key"), Span(binding.description))
+        for binding in keys
+    ]
+    return lines
