@@ -26,7 +26,7 @@ from rltop.models.value import Quantiles
 from rltop.monitor.projection.projector import Projector
 from rltop.monitor.reduce import reduce
 from rltop.monitor.state import RunState
-from rltop.monitor.target import open_target
+from rltop.monitor.target import TargetError, open_target
 
 MOMENTS = (10, 25, 50, 75)
 """Percent of the run's steps done."""
@@ -168,24 +168,35 @@ def read_series(path: Path) -> list[Run]:
 
 
 def read_folder(folder: Path) -> list[Run]:
-    """The runs whose logs lie in a folder: one a subfolder or file, as rltop would open it."""
+    """The run in a folder of logs, or else each of its files and subfolders that holds a run."""
     runs: list[Run] = []
     for target in [folder, *sorted(folder.iterdir())]:
-        state = RunState()
-        for source in open_target(target):
-            more = True
-            while more:
-                for event in source.poll(0.0):
-                    state = reduce(state, event)
-                more = source.more
-            for event in source.close():
-                state = reduce(state, event)
-        lengths = [length for _, length in state.history.series("response_length") if length > 0]
-        if len(lengths) >= SHORTEST:
-            runs.append(Run(target.name, folder.name, state.info.max_tokens, lengths))
-            if target == folder:
-                break
+        try:
+            state = read_run(target)
+        except TargetError as error:
+            print(error, file=sys.stderr)
+            continue
+        lengths = [length for _, length in state.history.series("response_length_mean") if length > 0]
+        if len(lengths) < SHORTEST:
+            continue
+        runs.append(Run(target.name, folder.name, state.info.max_tokens, lengths))
+        if target == folder:
+            break
     return runs
+
+
+def read_run(target: Path) -> RunState:
+    """All that the logs of a run tell."""
+    state = RunState()
+    for source in open_target(target):
+        more = True
+        while more:
+            for event in source.poll(0.0):
+                state = reduce(state, event)
+            more = source.more
+        for event in source.close():
+            state = reduce(state, event)
+    return state
 
 
 def made_up() -> list[Run]:
