@@ -1,5 +1,6 @@
 """What the run will have cost, how long it will take, and how sure that is."""
 
+from .run import last_step_of
 from .value import Quantiles, Value
 
 
@@ -22,6 +23,11 @@ class Plan(Value):
     save_every: int | None = None
     usd_per_hour: float | None = None
     """Self-hosted: what every wall hour costs. None where tokens are billed."""
+
+    @property
+    def last_step(self) -> int | None:
+        """The number of the last step; None when the total is unknown."""
+        return last_step_of(self.total_steps, self.first_step)
 
 
 class FanPoint(Value):

@@ -60,6 +60,11 @@ class RunInfo(Value):
     notes: tuple[str, ...] = ()
     """One-line remarks for the user on how something was inferred, or why it could not be; merged."""
 
+    @property
+    def last_step(self) -> int | None:
+        """The number of the last step; None when the total is unknown."""
+        return last_step_of(self.total_steps, self.first_step)
+
     def merged(self, later: "RunInfo") -> "RunInfo":
         """These facts, overlaid with what `later` knows."""
         known: dict[str, object] = {
@@ -73,3 +78,10 @@ class RunInfo(Value):
         if fresh:
             known["notes"] = self.notes + fresh
         return self.model_copy(update=known)
+
+
+def last_step_of(total_steps: int | None, first_step: int | None) -> int | None:
+    """The number of the last step of a run that counts from 0, or else from 1 (or a later first one told)."""
+    if total_steps is None:
+        return None
+    return total_steps if first_step else total_steps - 1

@@ -17,11 +17,9 @@ def status_of(state: RunState, info: RunInfo, now: float) -> RunStatus:
     """The state of the run at `now` (unix s)."""
     if state.ended is not None:
         return state.ended.status
-    last = state.last_row
-    if last is not None and info.total_steps is not None:
-        last_step = (info.first_step or 0) + info.total_steps - 1
-        if last.step >= last_step:
-            return "finished"
+    last, last_step = state.last_row, info.last_step
+    if last is not None and last_step is not None and last.step >= last_step:
+        return "finished"
     alive_at = last_sign_of_life(state)
     if alive_at is None:
         return "unknown"

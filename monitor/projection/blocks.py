@@ -1,0 +1,51 @@
+"""A whole history in at most 96 means: the memory of the experts that look far back.
+
+Its one rule: bounded. When it is full, neighbours are merged in pairs, so that a run of any
+length is remembered evenly, each block standing for the same (power of two) number of steps.
+"""
+
+from dataclasses import dataclass, field
+
+CAPACITY = 96
+
+
+@dataclass(slots=True)
+class Blocks:
+    """Block means of a series, oldest first, and the block that is being filled."""
+
+    width: int = 1
+    """Steps in each closed block."""
+    means: list[float] = field(default_factory=list[float])
+    open_sum: float = 0.0
+    open_steps: int = 0
+
+    def add(self, value: float) -> bool:
+        """Take one more step's value; True when that closed a block."""
+        self.open_sum += value
+        self.open_steps += 1
+        if self.open_steps < self.width:
+            return False
+        self.means.append(self.open_sum / self.width)
+        self.open_sum, self.open_steps = 0.0, 0
+        if len(self.means) == CAPACITY:
+            self.means = [
+                (left + right) / 2 for left, right in zip(self.means[::2], self.means[1::2], strict=True)
+            ]
+            self.width *= 2
+        return True
+
+    @property
+    def steps(self) -> int:
+        """Steps remembered."""
+        return len(self.means) * self.width + self.open_steps
+
+    def mean_of_last(self, steps: float) -> float:
+        """The mean of the newest `steps` steps, the oldest block taken in part."""
+        total, left = self.open_sum, steps - self.open_steps
+        for mean in reversed(self.means):
+            if left <= 0:
+                break
+            part = min(left, self.width)
+            total += mean * part
+            left -= part
+        return total / (steps - max(left, 0.0))

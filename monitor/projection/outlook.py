@@ -1,0 +1,52 @@
+"""What one expert expects of the steps to come: a level, and a drift that dies out, under a cap.
+
+Its one rule: everything is said by three numbers, so that a forecast for any horizon costs the same.
+"""
+
+from math import exp, log
+from typing import NamedTuple
+
+# Gauss-Legendre on [0, 1]: the mean of a smooth path from six of its points.
+_NODES = (0.033765, 0.169395, 0.380690, 0.619310, 0.830605, 0.966235)
+_SHARES = (0.085662, 0.180381, 0.233957, 0.233957, 0.180381, 0.085662)
+_NEAR_CAP = 0.995
+
+
+class Outlook(NamedTuple):
+    """The natural log of a positive quantity, `ahead` steps on, is
+
+        level + drift * tau * (1 - exp(-ahead / tau))
+
+    with `drift` per step and `tau` in steps: a damped trend (Gardner and McKenzie 1985). Under a
+    cap the same drift runs in log-odds of the cap, so that growth slows down as the cap comes near.
+    """
+
+    level: float
+    drift: float = 0.0
+    tau: float = 1.0
+
+    def at(self, ahead: float, cap: float | None) -> float:
+        """The value expected `ahead` steps from now."""
+        rise = self.drift * self.tau * (1 - exp(-ahead / self.tau)) if self.drift else 0.0
+        return _risen(self.level, rise, cap)
+
+    def mean(self, steps: float, cap: float | None) -> float:
+        """The mean expected of the next `steps` steps."""
+        if not self.drift or abs(self.drift) * min(self.tau, steps) < 1e-4:
+            return _risen(self.level, 0.0, cap)
+        reach, total = self.drift * self.tau, 0.0
+        for node, share in zip(_NODES, _SHARES, strict=True):
+            ahead = 0.5 + node * steps
+            total += share * _risen(self.level, reach * (1 - exp(-ahead / self.tau)), cap)
+        return total
+
+
+def _risen(level: float, rise: float, cap: float | None) -> float:
+    value = exp(level)
+    if cap is None:
+        return value * exp(max(-30.0, min(30.0, rise)))
+    share = min(value / cap, _NEAR_CAP)
+    if not rise:
+        return cap * share
+    odds = log(share / (1 - share)) + max(-30.0, min(30.0, rise / (1 - share)))
+    return cap / (1 + exp(-odds))

@@ -1,0 +1,105 @@
+"""Which expert to believe, learnt from how each would have done so far in this very run.
+
+Its one rule: an expert is judged only on forecasts that have come due. At horizons of 1, 2, 4 …
+steps, every expert's forecast of the mean is put down and compared with what then came; the
+comparison that counts is the one nearest to the horizon asked for.
+"""
+
+from dataclasses import dataclass, field
+from math import exp, log, sqrt
+
+HORIZONS = tuple(2**power for power in range(13))
+_WORST = 1.5  # an error of e^1.5 is as bad as an error gets, so that one disaster is forgiven in time
+_MEMORY = 12.0
+_PATIENCE = 12.0
+
+
+@dataclass(slots=True)
+class Wager:
+    """Forecasts made at one step for one horizon, waiting to be judged."""
+
+    due: int
+    total_before: float
+    forecasts: list[float]
+    """Log of the mean over the horizon, one for each expert."""
+    blend: float
+    """The same for the weighted blend."""
+
+
+@dataclass(slots=True)
+class HorizonRecord:
+    """How the forecasts for one horizon have done."""
+
+    errors: list[float]
+    """Recent mean absolute log error of each expert."""
+    judged: int = 0
+    square: float = 0.0
+    """Recent mean squared log error of the blend."""
+    waiting: list[Wager] = field(default_factory=list[Wager])
+    next_at: int = 3
+
+
+@dataclass(slots=True)
+class TrackRecord:
+    """The record of a set of experts on one series."""
+
+    prior: list[float]
+    """Log of the weight of each expert before anything is known."""
+    horizons: list[HorizonRecord] = field(default_factory=list[HorizonRecord])
+
+    def judge(self, steps: int, total: float) -> None:
+        """Settle what is due after `steps` steps that sum to `total`."""
+        for power, record in enumerate(self.horizons):
+            while record.waiting and record.waiting[0].due <= steps:
+                self._settle(record, record.waiting.pop(0), total, HORIZONS[power])
+
+    def _settle(self, record: HorizonRecord, wager: Wager, total: float, horizon: int) -> None:
+        came = log((total - wager.total_before) / horizon)
+        record.judged += 1
+        gain = 1 / min(record.judged, _MEMORY)
+        record.errors = [
+            error + gain * (min(abs(came - forecast), _WORST) - error)
+            for error, forecast in zip(record.errors, wager.forecasts, strict=True)
+        ]
+        gain = 1 / min(record.judged, 16.0)
+        record.square += gain * ((came - wager.blend) ** 2 - record.square)
+
+    def open_horizons(self, steps: int, steps_left: int) -> list[int]:
+        """The powers of two for which a forecast is to be put down after this step."""
+        if steps < 3:
+            return []
+        longest = min(2 * steps, steps_left)
+        found: list[int] = []
+        for power, horizon in enumerate(HORIZONS):
+            if horizon > longest:
+                break
+            if power == len(self.horizons):
+                self.horizons.append(HorizonRecord([0.0] * len(self.prior)))
+            if steps >= self.horizons[power].next_at:
+                found.append(power)
+        return found
+
+    def wager(self, power: int, steps: int, total: float, forecasts: list[float], blend: float) -> None:
+        """Put down forecasts for a horizon of `2 ** power` steps from now."""
+        record, horizon = self.horizons[power], HORIZONS[power]
+        record.waiting.append(Wager(steps + horizon, total, forecasts, blend))
+        record.next_at = steps + max(1, horizon // 4, steps // 64)
+
+    def weights(self, steps: int, horizon: float) -> list[float]:
+        """The weight of each expert for a forecast over `horizon` steps; they sum to 1."""
+        scores, mass = [0.0] * len(self.prior), 0.0
+        for at, record in zip(HORIZONS, self.horizons, strict=False):
+            if not record.judged:
+                continue
+            near = sqrt(min(at, horizon) / max(at, horizon)) * min(1.0, record.judged / 4)
+            scores = [score + near * error for score, error in zip(scores, record.errors, strict=True)]
+            mass += near
+        if mass:
+            scores = [score / mass for score in scores]
+        best = min(scores)
+        sharpness = min(_PATIENCE, 0.8 * sqrt(steps)) / (best + 0.02) if mass else 0.0
+        raw = [p - sharpness * (score - best) for p, score in zip(self.prior, scores, strict=True)]
+        top = max(raw)
+        raw = [exp(value - top) for value in raw]
+        total = sum(raw)
+        return [value / total for value in raw]
