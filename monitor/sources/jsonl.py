@@ -19,6 +19,7 @@ from ..source import Format, Line, Probe, Source
 from ..transport import open_transport
 from .keymap import KEYMAPS, KeyMap, keymap_of
 from .names import fields_of
+from .told import Told
 
 STEP_KEYS = (
     "step",
@@ -56,8 +57,8 @@ class JsonlParser:
         self._last: int | None = None
         self._several = False
         """Whether steps have come in several rows: then a row alone does not complete one."""
-        self._info = RunInfo()
-        self._told: set[str] = set()
+        self._told = Told()
+        self._taken: set[str] = set()
         self._keymap: KeyMap | None = None
         self._looked: frozenset[str] = frozenset()
 
@@ -91,9 +92,9 @@ class JsonlParser:
 
     def _place(self, step: int, line: Line) -> Iterator[Event]:
         """A step lower than the one before was run again."""
-        yield from self._learn(RunInfo(framework=self._keymap.framework if self._keymap else "unknown"))
+        yield from self._told.news(RunInfo(framework=self._keymap.framework if self._keymap else "unknown"))
         if self._last is None:
-            yield from self._learn(RunInfo(first_step=step if step in (0, 1) else None))
+            yield from self._told.news(RunInfo(first_step=step if step in (0, 1) else None))
         elif step < self._last:
             self._attempt += 1
             yield Restart(from_step=step, attempt=self._attempt, at=line.at)
@@ -103,19 +104,19 @@ class JsonlParser:
     def _facts(self, values: Mapping[str, float]) -> Iterator[Event]:
         total = next((values[key] for key in TOTAL_KEYS if key in values), None)
         if total is not None and 0 < total < 1e12 and total == int(total):
-            yield from self._learn(RunInfo(total_steps=int(total)))
+            yield from self._told.news(RunInfo(total_steps=int(total)))
         if self._keymap is None and values.keys() - self._looked:
             self._looked = self._looked | values.keys()
             self._keymap = keymap_of(self._looked, KEYMAPS)
             if self._keymap is not None:
                 note = f"the keys are those of {self._keymap.framework}"
-                yield from self._learn(RunInfo(framework=self._keymap.framework, notes=(note,)))
+                yield from self._told.news(RunInfo(framework=self._keymap.framework, notes=(note,)))
         if self._keymap is None:
             _, taken = fields_of(values)
-            news = [f"{name} = {key}" for name, key in taken.items() if name not in self._told]
+            news = [f"{name} = {key}" for name, key in taken.items() if name not in self._taken]
             if news:
-                self._told.update(taken)
-                yield from self._learn(RunInfo(notes=(f"taken by their names: {', '.join(news)}",)))
+                self._taken.update(taken)
+                yield from self._told.news(RunInfo(notes=(f"taken by their names: {', '.join(news)}",)))
 
     def _fields(self, step: int, values: Mapping[str, float]) -> dict[str, Any]:
         if self._keymap is not None:
@@ -126,12 +127,6 @@ class JsonlParser:
             known["clip_reliable"] = True
             known["clip_why"] = f"by its name: {taken['clip_ratio']}"
         return known
-
-    def _learn(self, info: RunInfo) -> Iterator[RunInfo]:
-        merged = self._info.merged(info)
-        if merged != self._info:
-            self._info = merged
-            yield info
 
     def _bad(self, line: Line, why: str) -> None:
         self.bad_lines += 1

@@ -20,6 +20,7 @@ from .pyrepr import numbers, read_dict
 from .slime_eval import evals_of
 from .slime_flags import ENTRYPOINT, flags_of, info_of, samples_of, train_steps_of
 from .slime_rollout import Rollout, is_train_side
+from .told import Told
 from .verl.faults import JOB, Faults
 from .verl.rayline import said
 
@@ -45,7 +46,7 @@ class SlimeParser:
     def __init__(self) -> None:
         self.bad_lines = 0
         self.first_bad = ""
-        self._info = RunInfo()
+        self._told = Told()
         self._attempt = 0
         self._faults = Faults()
         self._begin()
@@ -78,8 +79,8 @@ class SlimeParser:
         """Train steps without a rollout, and a traceback that the log ends in."""
         yield from self._faults.flush()
         for step, values, at in self._held:
-            yield from self._tell(RunInfo(notes=(GUESSED_STEP,)))
-            yield from self._train_step(step // (train_steps_of(self._info) or 1), values, at)
+            yield from self._told.news(RunInfo(notes=(GUESSED_STEP,)))
+            yield from self._train_step(step // (train_steps_of(self._told.info) or 1), values, at)
         self._held = []
 
     def restart(self) -> Iterator[Event]:
@@ -97,9 +98,9 @@ class SlimeParser:
         values = numbers(read[0])
         # The stamp stands before the message; in the values there may be anything.
         at = stamp_of(line.text, match.start() + 1) or line.at
-        yield from self._tell(RunInfo(framework="slime", platform="self-hosted", first_step=0))
+        yield from self._told.news(RunInfo(framework="slime", platform="self-hosted", first_step=0))
         if critic:
-            yield from self._tell(RunInfo(algorithm="ppo"))
+            yield from self._told.news(RunInfo(algorithm="ppo"))
             if self._training is not None:
                 yield self._part(self._training, {f"critic/{key}": v for key, v in values.items()}, at)
         elif kind == "eval":
@@ -121,9 +122,9 @@ class SlimeParser:
                 yield Restart(from_step=number, attempt=self._attempt, at=at)
             self._newest = number
         if kind == "multi_turn":
-            yield from self._tell(RunInfo(multi_turn=True))
+            yield from self._told.news(RunInfo(multi_turn=True))
         if any(key.startswith("rollout/dynamic_filter/drop_") for key in values):
-            yield from self._tell(RunInfo(notes=(DROPPED,)))
+            yield from self._told.news(RunInfo(notes=(DROPPED,)))
         if kind == "rollout" or train_side:
             yield from self._place_held(number)
             self._training = number
@@ -133,13 +134,13 @@ class SlimeParser:
         yield from self._learn_gpus(rollout)
         yield self._part(number, values, at)
         if train_side and "perf/ref_log_probs_time" in values:
-            yield from self._tell(RunInfo(reference_pass=True))
+            yield from self._told.news(RunInfo(reference_pass=True))
 
     def _step_line(self, number: int, values: dict[str, float], at: float | None) -> Iterator[Event]:
         """`step k` counts train steps, of which a rollout may have several."""
         if self._training is not None:
             yield from self._train_step(self._training, values, at)
-        elif (steps := train_steps_of(self._info)) is not None:
+        elif (steps := train_steps_of(self._told.info)) is not None:
             yield from self._train_step(number // steps, values, at)
         elif len(self._held) < HELD_STEPS:
             self._held.append((number, values, at))
@@ -159,7 +160,9 @@ class SlimeParser:
     def _rollout(self, number: int) -> Rollout:
         rollout = self._open.get(number)
         if rollout is None:
-            rollout = self._open[number] = Rollout(number, samples=self._collected or samples_of(self._info))
+            rollout = self._open[number] = Rollout(
+                number, samples=self._collected or samples_of(self._told.info)
+            )
             self._collected = None
             if len(self._open) > OPEN_ROLLOUTS:
                 del self._open[next(iter(self._open))]
@@ -170,32 +173,25 @@ class SlimeParser:
         if self._rollout_gpus is not None or (gpus := rollout.rollout_gpus()) is None:
             return
         self._rollout_gpus = gpus
-        if self._info.gpus is None:
+        if self._told.info.gpus is None:
             note = f"{gpus} GPUs generate, by tokens over speed; how many train besides, the log does not say"
-            yield from self._tell(RunInfo(notes=(note,)))
+            yield from self._told.news(RunInfo(notes=(note,)))
 
     def _remark(self, text: str, line: Line) -> Iterator[Event]:
         """Lines that are no measurements but tell of the run."""
         if match := PLACEMENT.search(text):
-            yield from self._tell(RunInfo(gpus=int(match[1])))
+            yield from self._told.news(RunInfo(gpus=int(match[1])))
         elif match := COLLECTED.search(text):
             self._collected = int(match[1])
         elif match := ENTRYPOINT.search(text):
             flags = flags_of(match["command"])
             if "num_rollout" in flags or "rollout_batch_size" in flags:
-                yield from self._tell(RunInfo(framework="slime", platform="self-hosted", first_step=0))
-                yield from self._tell(info_of(flags))
+                yield from self._told.news(RunInfo(framework="slime", platform="self-hosted", first_step=0))
+                yield from self._told.news(info_of(flags))
         elif (match := JOB.search(text)) and match[2] == "succeeded":
             yield Ended(
                 status="finished", at=stamp_of(text) or line.at, message=f"Ray job {match[1]} succeeded"
             )
-
-    def _tell(self, info: RunInfo) -> Iterator[RunInfo]:
-        """News about the run, once."""
-        merged = self._info.merged(info)
-        if merged != self._info:
-            self._info = merged
-            yield info
 
     def _bad(self, line: Line, why: str) -> None:
         self.bad_lines += 1

@@ -15,6 +15,7 @@ from .keymap import KeyMap, keymap_of
 from .names import fields_of
 from .slime_flags import info_of as slime_info_of
 from .tfevents import Group
+from .told import Told
 from .trl_rows import TrlRows
 from .trl_rows import is_training as is_training_row
 from .verl.evals import is_training
@@ -155,13 +156,13 @@ class PlainTeller:
     _attempt: int = 0
     _last: int = -1
     _several: bool = False
-    _info: RunInfo = field(default_factory=RunInfo)
+    _told: Told = field(default_factory=Told)
 
     def whole(self, group: Group) -> Iterable[Event]:
         prefixes = self.keymap.eval_prefixes if self.keymap else ("eval/", "val/", "validation/", "test/")
         scores = {tag: value for tag, value in group.values.items() if tag.startswith(prefixes)}
         train = {tag: value for tag, value in group.values.items() if tag not in scores}
-        yield from self._learn(self._facts(train))
+        yield from self._told.news(self._facts(train))
         known: dict[str, Any] = {"attempt": self._attempt, "ended_at": group.at}
         if train:
             # Where steps come in several parts, a part alone does not complete one.
@@ -187,22 +188,16 @@ class PlainTeller:
 
     def config(self, config: Mapping[str, ConfigValue]) -> Iterable[Event]:
         if self.keymap is not None and self.keymap.framework == "slime":
-            yield from self._learn(slime_info_of(dict(config)))
+            yield from self._told.news(slime_info_of(dict(config)))
         else:
-            yield from self._learn(RunInfo(config=dict(config)))
+            yield from self._told.news(RunInfo(config=dict(config)))
 
     def _facts(self, train: Mapping[str, float]) -> RunInfo:
         if self.keymap is not None:
             return RunInfo(framework=self.keymap.framework, platform="self-hosted")
         taken = ", ".join(f"{name} = {key}" for name, key in fields_of(train)[1].items())
-        notes = (f"taken by their names: {taken}",) if taken and not self._info.notes else ()
+        notes = (f"taken by their names: {taken}",) if taken and not self._told.info.notes else ()
         return RunInfo(framework="unknown", notes=notes)
-
-    def _learn(self, info: RunInfo) -> Iterable[RunInfo]:
-        merged = self._info.merged(info)
-        if merged != self._info:
-            self._info = merged
-            yield info
 
 
 def _document(text: str) -> Mapping[str, object] | None:

@@ -19,6 +19,7 @@ from ..transport import open_transport
 from .logtime import stamp_of
 from .names import fields_of
 from .pyrepr import number_of
+from .told import Told
 from .trl_header import info_of_line
 from .verl.faults import Faults
 from .verl.rayline import without_colour
@@ -46,7 +47,7 @@ class TrainConsoleParser:
     def __init__(self) -> None:
         self.bad_lines = 0
         self.first_bad = ""
-        self._info = RunInfo()
+        self._told = Told()
         self._faults = Faults()
         self._begin()
 
@@ -65,7 +66,7 @@ class TrainConsoleParser:
             return
         at = stamp_of(text[:64]) or line.at
         if self._last is None and (info := info_of_line(text)) is not None:
-            yield from self._learn(info)
+            yield from self._told.news(info)
         if found := CHECKPOINT.search(text):
             yield LogLine(text=f"checkpoint {found[1]}", at=at, topic="checkpoint")
         elif FINISHED.search(text) and not self._ended:
@@ -88,13 +89,13 @@ class TrainConsoleParser:
         values = _pairs(text, match.end())
         if not values:
             return
-        yield from self._learn(RunInfo(framework="unknown"))
+        yield from self._told.news(RunInfo(framework="unknown"))
         if match["total"]:
-            yield from self._learn(RunInfo(total_steps=int(match["total"])))
+            yield from self._told.news(RunInfo(total_steps=int(match["total"])))
         step = self._offset + int(match["step"])
         if self._last is not None:
             if step <= self._last and match["epoch"]:
-                yield from self._learn(RunInfo(notes=(JOINED,)))
+                yield from self._told.news(RunInfo(notes=(JOINED,)))
                 self._offset = self._last + self._spacing
                 step = self._offset + int(match["step"])
             elif step > self._last:
@@ -107,12 +108,6 @@ class TrainConsoleParser:
         if at is not None:
             known["ended_at"] = at
         yield Step.model_validate(known)
-
-    def _learn(self, info: RunInfo) -> Iterator[RunInfo]:
-        merged = self._info.merged(info)
-        if merged != self._info:
-            self._info = merged
-            yield info
 
 
 def _pairs(text: str, start: int) -> dict[str, float]:

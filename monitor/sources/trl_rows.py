@@ -10,6 +10,7 @@ from ...models.event import Ended, Event
 from ...models.run import Algorithm, RunInfo
 from ...models.step import Eval, Step
 from .keymap import TRL
+from .told import Told
 
 LONGEST_WINDOW = 1000
 """Steps told for one row, at most."""
@@ -32,19 +33,16 @@ class TrlRows:
         self._tokens = 0.0
         self._step = 0
         self._windowed = False
-        self._info = RunInfo()
+        self._told = Told()
 
     def begin(self) -> None:
         """A new attempt: cumulative counters start at zero."""
         self._tokens = 0.0
         self._step = 0
 
-    def learn(self, info: RunInfo) -> Iterator[RunInfo]:
+    def learn(self, info: RunInfo) -> list[RunInfo]:
         """News about the run, once."""
-        merged = self._info.merged(info)
-        if merged != self._info:
-            self._info = merged
-            yield info
+        return self._told.news(info)
 
     def events(
         self,
@@ -70,11 +68,11 @@ class TrlRows:
 
     def _facts(self, values: Mapping[str, float], window: int) -> Iterator[Event]:
         """What a row says of the run; each is told once, since the rows are many."""
-        if self._info.framework is None:
+        if self._told.info.framework is None:
             yield from self.learn(RunInfo(framework="trl", platform="self-hosted", first_step=1))
-        if self._info.algorithm is None and (algorithm := _algorithm(values)) is not None:
+        if self._told.info.algorithm is None and (algorithm := _algorithm(values)) is not None:
             yield from self.learn(RunInfo(algorithm=algorithm))
-        if "step_time" in values and STEP_TIME_NOTE not in self._info.notes:
+        if "step_time" in values and STEP_TIME_NOTE not in self._told.info.notes:
             yield from self.learn(RunInfo(notes=(STEP_TIME_NOTE,)))
         if window > 1 and not self._windowed:
             self._windowed = True
