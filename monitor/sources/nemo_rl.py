@@ -1,0 +1,167 @@
+"""NeMo-RL's console: blocks under `===== Step 1/50 =====`, with results, times and performance as bullets.
+
+Its one rule: a quantity counts only in its own block, since the same words stand in others too. A step's
+wall time is not what is logged: on a real log the logged times made up half of the time between steps.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ...models.event import Event, Restart
+from ...models.run import RunInfo
+from ...models.step import PhaseName, Step
+from ..filesource import FileSource
+from ..source import Format, Line, Probe, Source
+from ..transport import open_transport
+from .logtime import stamp_of
+from .told import Told
+from .verl.faults import Faults
+from .verl.rayline import said
+
+HEAD = re.compile(r"=+ Step (\d{1,9})/(\d{1,9}) =+")
+BLOCKS = {
+    "Training Results": "results",
+    "Timing": "timing",
+    "Performance Metrics": "performance",
+    "Validation Results": "validation",
+}
+BLOCK = re.compile(r"(Training Results|Validation Results|Performance Metrics|Timing):\s*$")
+BULLET = re.compile(
+    r"^[\s•*·-]*([A-Za-z][\w /().-]*?):\s*([-+]?(?:\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?|nan|inf))(?![\w.])"
+    r"|^[\s•*·-]*([A-Za-z][\w /().-]*?):\s*(\d[\d,]*\.?\d*)(s|%)"
+)
+FIELDS = {
+    "results/Loss": "loss",
+    "results/Avg Total Reward": "reward_mean",
+    "results/Avg Reward": "reward_mean",
+    "results/Mean Generation Length": "response_length_mean",
+    "results/Generation KL Error": "kl",
+    "results/Grad Norm": "grad_norm",
+    "timing/Total step time": "duration_s",
+}
+PHASES: dict[str, PhaseName] = {
+    "timing/generation": "generate",
+    "timing/policy_training": "update",
+    "timing/policy_and_reference_logprobs": "old_logprob",
+    "timing/reward_calculation": "reward",
+    "timing/prepare_for_generation/total": "weight_sync",
+    "timing/validation": "eval",
+    "timing/checkpointing": "checkpoint",
+}
+ALL_TOKENS = ("performance/E2E (Tokens/sec)", "performance/E2E Tokens/sec")
+TOKENS_EACH = ("performance/E2E (Tokens/sec/gpu)", "performance/E2E Tokens/sec/gpu")
+MFU = tuple(f"{block}/Training Model Floating Point Utilization" for block in ("results", "performance"))
+"""Per cent."""
+WALL_NOTE = "NeMo-RL's step time leaves much out: where the log has no clock, the cost is a lower bound"
+
+
+class NemoRlParser:
+    """Makes events of the lines of a driver log."""
+
+    source = "console"
+
+    def __init__(self) -> None:
+        self.bad_lines = 0
+        self.first_bad = ""
+        self._told = Told()
+        self._faults = Faults()
+        self._attempt = 0
+        self._step: int | None = None
+        self._block = ""
+        self._values: dict[str, float] = {}
+        self._at: float | None = None
+
+    def feed(self, line: Line) -> Iterator[Event]:
+        """The events of one line."""
+        for one in said(line.text):
+            words = one.words
+            if one.by:
+                self._at = stamp_of(words[:64]) or line.at or self._at  # only workers print the time
+            head = HEAD.search(words)
+            if head is not None:
+                yield from self._begin(int(head[1]), int(head[2]), line)
+            elif (block := BLOCK.search(words)) is not None:
+                self._block = BLOCKS[block[1]]
+            elif self._block and (bullet := BULLET.match(words)) is not None:
+                name, number = bullet[1] or bullet[3], bullet[2] or bullet[4]
+                self._values[f"{self._block}/{name.strip()}"] = float(number.replace(",", ""))
+            elif self._block == "performance" and words.strip() and "Throughputs" not in words:
+                yield from self._end(line.at or self._at)  # the last block of a step is over
+                self._block = ""
+            elif self._faults.reading or "rror" in words or "Traceback" in words or "memory" in words:
+                yield from self._faults.read(one.by, words, line.at)
+
+    def flush(self) -> Iterator[Event]:
+        """The last step, as far as it was told."""
+        yield from self._end()
+        yield from self._faults.flush()
+
+    def restart(self) -> Iterator[Event]:
+        """The log is written anew: its first step tells from where on."""
+        self._faults.clear()
+        self._block, self._values = "", {}
+        return iter(())
+
+    def _begin(self, step: int, total: int, line: Line) -> Iterator[Event]:
+        at = line.at or self._at
+        yield from self._end(at)
+        facts = RunInfo(framework="nemo-rl", platform="self-hosted", algorithm="rl", first_step=1)
+        yield from self._told.news(facts)
+        yield from self._told.news(RunInfo(total_steps=total or None))
+        if self._step is not None and step <= self._step:
+            self._attempt += 1
+            yield Restart(from_step=step, attempt=self._attempt, at=at)
+        self._step, self._block = step, ""
+
+    def _end(self, at: float | None = None) -> Iterator[Event]:
+        """The step that ends where the next begins."""
+        values, self._values = self._values, {}
+        if self._step is None or not any(key.startswith(("results/", "timing/")) for key in values):
+            return
+        known: dict[str, Any] = {"step": self._step, "attempt": self._attempt, "raw": values}
+        for key, field in FIELDS.items():
+            value = values.get(key)
+            if value is not None and value - value == 0:
+                known[field] = value
+        phases = {phase: values[key] for key, phase in PHASES.items() if values.get(key, -1) >= 0}
+        if phases:
+            known["phases"] = phases
+        if at is not None:
+            known["ended_at"] = at
+        used = next((values[key] for key in MFU if 0 < values.get(key, 0) <= 100), None)
+        if used is not None:
+            known["mfu_logged"] = used / 100
+        yield from self._performance(values, known)
+        if "duration_s" in known:
+            yield from self._told.news(RunInfo(notes=(WALL_NOTE,)))
+        yield Step.model_validate(known)
+
+    def _performance(self, values: dict[str, float], known: dict[str, Any]) -> Iterator[Event]:
+        """Tokens and GPUs: both figures are tokens over the step's time, the one by GPU."""
+        whole = next((values[key] for key in ALL_TOKENS if values.get(key, 0) > 0), None)
+        each = next((values[key] for key in TOKENS_EACH if values.get(key, 0) > 0), None)
+        duration = known.get("duration_s")
+        if whole is not None and whole < 1e12:
+            known["tokens_per_s"] = whole
+            if duration:
+                known["total_tokens"] = known["trained_tokens"] = whole * duration
+        if whole is not None and each is not None and 0.5 < whole / each < 1e6:
+            gpus = whole / each
+            if abs(gpus - round(gpus)) <= 0.02 * gpus:
+                note = f"{round(gpus)} GPUs: tokens per second over tokens per second and GPU, as logged"
+                yield from self._told.news(RunInfo(gpus=round(gpus), notes=(note,)))
+
+
+def _score(probe: Probe) -> float:
+    if probe.is_dir or HEAD.search(probe.head + probe.tail) is None:
+        return 0.0
+    return 0.85 if "Training Results" in probe.head + probe.tail else 0.3
+
+
+def _open(path: Path) -> Sequence[Source]:
+    return [FileSource(open_transport(path), NemoRlParser())]
+
+
+FORMAT = Format(name="NeMo-RL console log", score=_score, open=_open)
