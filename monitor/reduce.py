@@ -29,7 +29,7 @@ def reduce(state: RunState, event: Event) -> RunState:
         case RunInfo():
             return replace(state, revision=revision, info=state.info.merged(event))
         case Progress():
-            return replace(state, revision=revision, progress=_progress(state.progress, event))
+            return _progress(state, event)
         case Restart():
             state.history.restart(event.from_step)
             return replace(
@@ -86,12 +86,13 @@ def _step(state: RunState, event: Step) -> RunState:
     )
 
 
-def _progress(before: Progress | None, event: Progress) -> Progress:
-    """The latest of each field; a new attempt starts from nothing."""
+def _progress(state: RunState, event: Progress) -> RunState:
+    """The latest of each field; a new attempt starts from nothing, and the time of the old one is kept."""
+    before, revision = state.progress, state.revision + 1
     if before is None or before.attempt != event.attempt:
-        return event
-    fresh = {name: getattr(event, name) for name in event.model_fields_set}
-    return before.model_copy(update={k: v for k, v in fresh.items() if v is not None})
+        return replace(state, revision=revision, progress=event, earlier_shown_s=state.shown_s)
+    told = event.model_dump(exclude_none=True)
+    return replace(state, revision=revision, progress=before.model_copy(update=told))
 
 
 def _later(state: RunState, at: float | None) -> float | None:

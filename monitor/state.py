@@ -29,6 +29,8 @@ class RunState:
     """Grows when a row that was closed, or the row order, has changed: derived sums start anew."""
     attempt: int = 0
     progress: Progress | None = None
+    earlier_shown_s: float = 0.0
+    """Wall seconds that the progress displays of earlier attempts had come to."""
     totals: Totals | None = None
     ended: Ended | None = None
     sources: dict[tuple[str, str], SourceStatus] = field(default_factory=dict[tuple[str, str], SourceStatus])
@@ -49,6 +51,11 @@ class RunState:
     def steps_done(self) -> int:
         """Training steps that count as progress."""
         return len(self.history.progress)
+
+    @property
+    def shown_s(self) -> float:
+        """Wall seconds by the run's own progress display, all attempts together; 0 where it shows none."""
+        return self.earlier_shown_s + ((self.progress and self.progress.elapsed_s) or 0.0)
 
     @property
     def modified_at(self) -> float | None:

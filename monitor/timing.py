@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from ..models.event import Progress
 from .history import Row
 
 
@@ -23,8 +22,6 @@ class Timekeeper:
     last_ended_at: float | None = None
     last_duration_s: float | None = None
     timed: bool = False
-    _display: Progress | None = None
-    _earlier_s: float = 0.0
 
     def add_row(self, row: Row) -> None:
         """Count a closed step."""
@@ -42,22 +39,15 @@ class Timekeeper:
                 self.first_ended_at = ended_at
             self.last_ended_at = max(ended_at, self.last_ended_at or ended_at)
 
-    def show(self, progress: Progress | None) -> None:
-        """Take note of the run's own progress display; a new attempt starts it from zero."""
-        before = self._display
-        if before is not None and progress is not None and progress.attempt != before.attempt:
-            self._earlier_s += before.elapsed_s or 0.0
-        self._display = progress
-
-    def elapsed_s(self, since_last_step_s: float | None) -> float | None:
+    def elapsed_s(self, shown_s: float, since_last_step_s: float | None) -> float | None:
         """Wall seconds up to now, or None when nothing was timed.
 
-        `since_last_step_s` is what has passed since the last step ended, for a run that goes on.
+        `shown_s` is what the run's own progress display says, 0 where it says nothing;
+        `since_last_step_s` what has passed since the last step ended, for a run that goes on.
         """
         span_s = 0.0
         if self.first_ended_at is not None and self.last_ended_at is not None:
             span_s = self.last_ended_at - self.first_ended_at
-        shown_s = self._earlier_s + ((self._display and self._display.elapsed_s) or 0.0)
         if not self.timed and not span_s and not shown_s:
             return None
         stepped_s = self.before_s + max(self.after_s, span_s)

@@ -1,6 +1,221 @@
-"""The command line."""
+"""The command line: words to calls. Screens and heavy parts are imported by the command that needs them.
+
+stdout carries the output that was asked for, diagnostics go to stderr. Exit codes: 0 fine, 1 an alert at or
+above --fail-on, 2 wrong usage, 3 the input cannot be used.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from . import __version__
+
+FINE, ALERTED, USAGE, UNUSABLE = 0, 1, 2, 3
+
+ABOUT = "top for RL post-training: what a run costs, what it will have cost, and whether it is healthy."
+WATCH_EXAMPLES = """\
+examples:
+  rltop runs/my-tinker-run                  a Tinker run folder, finished or growing
+  rltop train.log --usd-per-gpu-hour 4.98   a veRL console log on GPUs that you pay $4.98 an hour for
+  rltop train.log --budget 150              say when the budget will break
+  ./train.sh 2>&1 | rltop -                 a run as it prints
+
+other commands: rltop check | replay | demo | follow | estimate | prices   (each has --help)
+"""
 
 
-def main() -> int:
-    """Run rltop; the exit code."""
-    return 0
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run rltop with these words; the exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    name = words[0] if words and words[0] in COMMANDS else "watch"
+    if name != "watch":
+        words = words[1:]
+    parser, run = COMMANDS[name]()
+    try:
+        return run(parser.parse_args(words))
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader has had enough, as `head` does. Python must not try to flush again on its way out.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FINE
+
+
+Command = tuple[argparse.ArgumentParser, Callable[[argparse.Namespace], int]]
+
+
+def _parser(name: str, about: str, examples: str) -> argparse.ArgumentParser:
+    return argparse.ArgumentParser(
+        prog=f"rltop {name}".strip(),
+        description=about,
+        epilog=examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def _watch() -> Command:
+    parser = _parser("", ABOUT, WATCH_EXAMPLES)
+    parser.add_argument("target", nargs="?", metavar="TARGET", help="a run folder, a log, or - for stdin")
+    parser.add_argument("--version", action="version", version=f"rltop {__version__}")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="write all events, to replay them later")
+    _settings_arguments(parser)
+    _screen_arguments(parser)
+    from .commands import watch  # each command's module is imported when it is called: --help stays quick
+
+    return parser, watch.run
+
+
+def _check() -> Command:
+    parser = _parser(
+        "check",
+        "One look at a run, on stdout.",
+        "examples:\n  rltop check train.log\n"
+        "  rltop check runs/my-run --json --budget 40 --fail-on critical\n",
+    )
+    parser.add_argument("target", metavar="TARGET", help="a run folder or a log")
+    parser.add_argument("--json", action="store_true", help="print schema 1 of the JSON report")
+    parser.add_argument(
+        "--fail-on",
+        choices=("never", "warning", "critical"),
+        default="never",
+        help="exit with 1 on a standing alert of this severity or worse (never)",
+    )
+    _settings_arguments(parser)
+    from .commands import check
+
+    return parser, check.run
+
+
+def _replay() -> Command:
+    parser = _parser(
+        "replay",
+        "Play a finished run back, with the projection as it was known at each moment.",
+        "examples:\n  rltop replay train.log\n  rltop replay runs/my-run --speed 300 --from-step 20\n",
+    )
+    parser.add_argument("target", metavar="TARGET", help="a run folder, a log, or a recording")
+    _replay_arguments(parser, speed=60.0)
+    _settings_arguments(parser)
+    _screen_arguments(parser)
+    from .commands import replay
+
+    return parser, replay.run
+
+
+def _demo() -> Command:
+    parser = _parser(
+        "demo",
+        "Play a built-in run: no account, no log, no GPU needed. Reconstructed from published totals.",
+        "examples:\n  rltop demo              GSM8K on Tinker: a cost that converges\n"
+        "  rltop demo math-verl    MATH on 8 × B200: lengths explode, alerts come, the cluster goes\n"
+        "  rltop demo math-tinker  the same task on Tinker\n",
+    )
+    parser.add_argument(
+        "run", nargs="?", default="gsm8k-tinker", choices=("gsm8k-tinker", "math-tinker", "math-verl")
+    )
+    _replay_arguments(parser, speed=120.0)
+    _settings_arguments(parser)
+    _screen_arguments(parser)
+    from .commands import demo
+
+    return parser, demo.run
+
+
+def _follow() -> Command:
+    parser = _parser(
+        "follow",
+        "Follow a run without a screen: one JSON line a step, until the run ends.",
+        "examples:\n  rltop follow train.log >> costs.jsonl\n",
+    )
+    parser.add_argument("target", metavar="TARGET", help="a run folder, a log, or - for stdin")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="write all events, to replay them later")
+    _settings_arguments(parser)
+    from .commands import follow
+
+    return parser, follow.run
+
+
+def _estimate() -> Command:
+    parser = _parser(
+        "estimate",
+        "What a run will cost, before it is started: Tinker and your own GPUs side by side.",
+        "examples:\n  rltop estimate --model Qwen/Qwen3-4B-Instruct-2507 --groups 128 --group-size 8 \\\n"
+        "    --prompt-tokens 100 --response-tokens 512 --steps 59 --gpus 8 --gpu-type B200\n",
+    )
+    from .commands import estimate
+
+    estimate.add_arguments(parser)
+    return parser, estimate.run
+
+
+def _prices() -> Command:
+    parser = _parser(
+        "prices",
+        "The price book: what each model and GPU costs, since when, and where the number is from.",
+        "examples:\n  rltop prices list\n  rltop prices show Qwen/Qwen3-8B\n  rltop prices refresh\n",
+    )
+    from .commands import prices
+
+    prices.add_arguments(parser)
+    return parser, prices.run
+
+
+def _settings_arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what you know better than the log")
+    group.add_argument("--budget", type=_dollars, metavar="USD", help="warn when the run will cost more")
+    group.add_argument("--total-steps", type=_count, metavar="N", help="steps the run will have")
+    group.add_argument("--max-tokens", type=_count, metavar="N", help="cap on tokens per response")
+    group.add_argument("--model", metavar="ID", help="the model's id in the price book")
+    group.add_argument("--price", type=_rates, metavar="P,S,T[,C]",
+                       help="dollars per million tokens: prefill, sample, train, cached prefill")  # fmt: skip
+    group.add_argument("--prices", metavar="DATE", help="use the price list in force on YYYY-MM-DD")
+    group.add_argument("--gpus", type=_count, metavar="N", help="GPUs that the run holds")
+    group.add_argument("--gpu-type", metavar="NAME", help="such as B200, H100, A100")
+    group.add_argument("--usd-per-gpu-hour", type=_dollars, metavar="USD", help="your price of a GPU-hour")
+
+
+def _replay_arguments(parser: argparse.ArgumentParser, speed: float) -> None:
+    about = f"times as fast as the run was ({speed:g})"
+    parser.add_argument("--speed", type=float, default=speed, metavar="N", help=about)
+    parser.add_argument("--from-step", type=int, metavar="N", help="start at this step")
+    parser.add_argument("--plain", action="store_true", help="print a line a step instead of a screen")
+
+
+def _screen_arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("the screen")
+    group.add_argument("--ascii", action="store_true", help="draw charts without braille and blocks")
+    group.add_argument("--theme", metavar="NAME", help="one of the themes of the command palette (^p)")
+    group.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
+
+
+def _dollars(word: str) -> float:
+    value = float(word.removeprefix("$"))
+    if not 0 <= value < 1e12:
+        raise argparse.ArgumentTypeError(f"{word}: not an amount of dollars")
+    return value
+
+
+def _count(word: str) -> int:
+    value = int(word)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{word}: must be 1 or more")
+    return value
+
+
+def _rates(word: str) -> tuple[float, ...]:
+    rates = tuple(_dollars(part) for part in word.split(","))
+    if len(rates) not in (3, 4):
+        raise argparse.ArgumentTypeError(f"{word}: give prefill,sample,train or prefill,sample,train,cached")
+    return rates
+
+
+COMMANDS: dict[str, Callable[[], Command]] = {
+    "watch": _watch,
+    "check": _check,
+    "replay": _replay,
+    "demo": _demo,
+    "follow": _follow,
+    "estimate": _estimate,
+    "prices": _prices,
+}

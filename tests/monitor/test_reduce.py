@@ -76,6 +76,15 @@ def test_progress_keeps_what_a_later_line_leaves_out_until_a_new_attempt() -> No
     assert state.progress == Progress(step=1, attempt=1)
 
 
+def test_the_times_on_the_displays_of_all_attempts_are_added() -> None:
+    state = fold(
+        Progress(step=1, elapsed_s=10.0),
+        Progress(step=2, elapsed_s=20.0),
+        Progress(step=2, elapsed_s=7.0, attempt=1),
+    )
+    assert state.shown_s == 27.0
+
+
 def test_the_latest_status_of_each_source_wins() -> None:
     state = fold(
         SourceStatus(source="console", path="a", lines=1),

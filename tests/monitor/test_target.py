@@ -9,7 +9,10 @@ import pytest
 from rltop.monitor.pending import PendingSource
 from rltop.monitor.target import TargetError, open_target, probe
 
-ROW = '{"step": 0, "progress/batch": 0, "progress/done_frac": 0.5, "env/all/total_ac_tokens": 10, "time/total": 3.0}\n'
+ROW = (
+    '{"step": 0, "progress/batch": 0, "progress/done_frac": 0.5, "env/all/total_ac_tokens": 10, '
+    '"time/total": 3.0}\n'
+)
 
 
 def test_a_target_that_is_not_there_is_named(tmp_path: Path) -> None:

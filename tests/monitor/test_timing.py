@@ -1,6 +1,5 @@
 """Elapsed wall time from three witnesses."""
 
-from rltop.models.event import Progress
 from rltop.models.step import Step
 from rltop.monitor.history import History
 from rltop.monitor.timing import Timekeeper
@@ -14,16 +13,16 @@ def keeper(*steps: Step) -> Timekeeper:
 
 
 def test_nothing_timed_is_unknown() -> None:
-    assert keeper(Step(step=1)).elapsed_s(None) is None
+    assert keeper(Step(step=1)).elapsed_s(0.0, None) is None
 
 
 def test_durations_add_up() -> None:
-    assert keeper(Step(step=1, duration_s=10), Step(step=2, duration_s=20)).elapsed_s(None) == 30
+    assert keeper(Step(step=1, duration_s=10), Step(step=2, duration_s=20)).elapsed_s(0.0, None) == 30
 
 
 def test_a_pause_between_steps_that_were_seen_to_end_is_counted() -> None:
     times = keeper(Step(step=1, duration_s=10, ended_at=1000.0), Step(step=2, duration_s=10, ended_at=1600.0))
-    assert times.elapsed_s(None) == 610
+    assert times.elapsed_s(0.0, None) == 610
 
 
 def test_lines_that_arrive_late_and_at_once_are_not_counted_twice() -> None:
@@ -33,25 +32,14 @@ def test_lines_that_arrive_late_and_at_once_are_not_counted_twice() -> None:
         Step(step=3, duration_s=10, ended_at=1030.0),
         Step(step=4, duration_s=10, ended_at=1030.0),
     )
-    assert times.elapsed_s(None) == 40
+    assert times.elapsed_s(0.0, None) == 40
 
 
 def test_the_progress_display_wins_where_it_shows_more() -> None:
     times = keeper(Step(step=1, duration_s=10))
-    times.show(Progress(step=1, elapsed_s=25.0))
-    assert times.elapsed_s(None) == 25
-
-
-def test_the_displays_of_all_attempts_are_added() -> None:
-    times = keeper()
-    for progress in (
-        Progress(step=1, elapsed_s=10.0),
-        Progress(step=2, elapsed_s=20.0),
-        Progress(step=2, elapsed_s=7.0, attempt=1),
-    ):
-        times.show(progress)
-    assert times.elapsed_s(None) == 27
+    assert times.elapsed_s(25.0, None) == 25
+    assert times.elapsed_s(5.0, None) == 10
 
 
 def test_the_time_since_the_last_step_is_counted_too() -> None:
-    assert keeper(Step(step=1, duration_s=10)).elapsed_s(5.0) == 15
+    assert keeper(Step(step=1, duration_s=10)).elapsed_s(0.0, 5.0) == 15

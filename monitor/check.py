@@ -1,0 +1,185 @@
+"""A frame as the values that `check` prints, as JSON or as a page of text. Pure."""
+
+from ..models import text
+from ..models.alert import Alert, Severity
+from ..models.report import (
+    CheckReport,
+    CostReport,
+    InputReport,
+    ProjectionReport,
+    RunReport,
+    SourceReport,
+)
+from .frame import Frame
+
+ORDER: dict[Severity, int] = {"info": 0, "warning": 1, "critical": 2}
+
+
+def report(frame: Frame) -> CheckReport:
+    """The frame in the words of schema 1."""
+    info, state, projection, bill = frame.info, frame.state, frame.projection, frame.bill
+    last = state.last_row
+    sources = tuple(state.sources.values())
+    return CheckReport(
+        run=RunReport(
+            framework=info.framework or "unknown",
+            name=info.name or (sources[0].path if sources else "run"),
+            model=info.model,
+            sources=tuple(SourceReport(kind=s.source, path=s.path) for s in sources),
+            platform=info.platform or "unknown",
+            state=frame.status,
+            step=last.step if last else None,
+            steps_done=state.steps_done,
+            total_steps=info.total_steps,
+            elapsed_s=frame.elapsed_s,
+            gpus=info.gpus,
+            gpu_type=info.gpu_type,
+            max_tokens=info.max_tokens,
+        ),
+        cost=CostReport(
+            basis=bill.basis,
+            spent_usd=bill.spent_usd,
+            meters=bill.meters,
+            price_book=bill.price_book,
+            last_step_usd=bill.last_step_usd,
+            notes=bill.notes,
+        ),
+        projection=ProjectionReport(
+            final_usd=projection.final_usd,
+            remaining_s=projection.remaining_s,
+            response_length_at_end=projection.response_length_at_end,
+            budget_usd=projection.budget_usd,
+            p_over_budget=projection.p_over_budget,
+            budget_breaks_at_step=projection.budget_breaks_at_step,
+            notes=projection.notes,
+        ),
+        health=frame.health,
+        alerts=frame.alerts,
+        input=InputReport(
+            lines=sum(s.lines for s in sources),
+            bad_lines=sum(s.bad_lines for s in sources),
+            notes=input_notes(frame),
+        ),
+    )
+
+
+def input_notes(frame: Frame) -> tuple[str, ...]:
+    """What the user should know of the input: how facts were had, bad lines, unreadable files."""
+    notes = list(frame.info.notes)
+    for source in frame.state.sources.values():
+        if source.bad_lines:
+            first = f", the first at {source.first_bad}" if source.first_bad else ""
+            notes.append(f"{source.path}: {source.bad_lines} lines could not be read{first}")
+        if source.state in ("waiting", "denied", "lost") and source.reason:
+            notes.append(source.reason)
+        notes.extend(source.notes)
+    return tuple(dict.fromkeys(notes))
+
+
+def worst(alerts: tuple[Alert, ...]) -> Severity | None:
+    """The highest severity among alerts that have not been cleared."""
+    standing = {alert.severity for alert in alerts if alert.cleared_step is None}
+    return next((severity for severity in reversed(ORDER) if severity in standing), None)
+
+
+def page(frame: Frame) -> str:
+    """The frame as a short page of text."""
+    return "\n".join(
+        line
+        for line in (
+            _heading(frame),
+            _progress(frame),
+            "",
+            _cost(frame),
+            *_meters(frame),
+            _projection(frame),
+            _budget(frame),
+            *(f"          {note}" for note in (*frame.bill.notes, *frame.projection.notes)),
+            "",
+            _length(frame),
+            _health(frame),
+            *_alerts(frame),
+            *(f"note      {note}" for note in input_notes(frame)),
+        )
+        if line is not None
+    )
+
+
+def _heading(frame: Frame) -> str:
+    info = frame.info
+    gpus = f"{info.gpus}×{info.gpu_type or 'GPU'}" if info.gpus else ""
+    parts = (info.name, info.model, info.framework, gpus)
+    return "  ".join(part for part in parts if part) or "run"
+
+
+def _progress(frame: Frame) -> str:
+    last, total = frame.state.last_row, frame.info.total_steps
+    step = text.UNKNOWN if last is None else str(last.step)
+    of = "" if total is None else f" · {frame.state.steps_done} of {total} done"
+    return f"{frame.status}  step {step}{of} · {text.duration(frame.elapsed_s)}"
+
+
+def _cost(frame: Frame) -> str:
+    book = frame.bill.price_book
+    prices = f"  prices of {book.date}" if book else ""
+    return f"COST      {text.usd(frame.bill.spent_usd)} so far  ({frame.bill.basis}){prices}"
+
+
+def _meters(frame: Frame) -> list[str]:
+    rows: list[str] = []
+    for meter in frame.bill.meters:
+        amount = f"{text.duration((meter.hours or 0) * 3600)}" if meter.hours else text.tokens(meter.tokens)
+        rows.append(f"  {meter.name:<15}{amount:>12}{text.usd(meter.usd):>12}")
+    return rows
+
+
+def _projection(frame: Frame) -> str | None:
+    final = frame.projection.final_usd
+    if final is None:
+        return None
+    cap = f"   at the cap {text.usd(final.at_cap)}" if final.at_cap is not None else ""
+    left = frame.projection.remaining_s
+    ends = f"   ends in {text.duration(left.p50)}" if left else ""
+    between = f"80 %: {text.usd(final.p10)} – {text.usd(final.p90)}"
+    return f"AT END    {text.usd(final.p50)}   {between}{cap}{ends}"
+
+
+def _budget(frame: Frame) -> str | None:
+    projection = frame.projection
+    if projection.budget_usd is None:
+        return None
+    over = text.percent(projection.p_over_budget)
+    breaks = projection.budget_breaks_at_step
+    when = f", breaks at step {breaks}" if breaks is not None else ""
+    return f"BUDGET    {text.usd(projection.budget_usd)}   over budget {over}{when}"
+
+
+def _length(frame: Frame) -> str:
+    length, end = frame.health.response_length, frame.projection.response_length_at_end
+    grown = f"  ×{length.growth:.2f} since start" if length.growth is not None else ""
+    at_end = (
+        f"  at the end {text.tokens(end.p50)} ({text.tokens(end.p10)} – {text.tokens(end.p90)})"
+        if end
+        else ""
+    )
+    cap = f"  cap {text.tokens(frame.info.max_tokens)}" if frame.info.max_tokens else ""
+    return f"LENGTH    {text.tokens(length.last)} tok{grown}{at_end}{cap}"
+
+
+def _health(frame: Frame) -> str:
+    health = frame.health
+    clip = text.percent(health.clip_ratio.last) if health.clip_ratio.reliable else text.UNKNOWN
+    return (
+        f"HEALTH    clip {clip}   MFU {text.percent(health.mfu.whole_step)}"
+        f"   {text.number(health.tokens_per_s)} tok/s   reward {text.number(health.reward)}"
+        f"   KL {text.number(health.kl)}   entropy {text.number(health.entropy)}"
+    )
+
+
+def _alerts(frame: Frame) -> list[str]:
+    signs = {"critical": "✖", "warning": "▲", "info": "·"}
+    return [
+        f"{signs[a.severity]} {a.severity:<8}{a.message}   since {a.step}   {a.advice}"
+        for a in frame.alerts
+        if a.cleared_step is None
+    ]

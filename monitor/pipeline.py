@@ -1,0 +1,206 @@
+"""The one path above the sources: event -> reduce -> price -> project -> alert -> frame.
+
+Live, replay and headless all feed this and nothing else. Every result depends on the events, the
+settings and the `now` that is passed in: the same events give the same frames.
+"""
+
+from array import array
+from dataclasses import replace
+
+from ..models.event import Event
+from ..models.money import Bill, StepCost
+from ..models.projection import Plan, Projection
+from ..models.run import RunInfo
+from ..models.settings import Settings
+from . import reduce as fold
+from .alerts.engine import AlertEngine
+from .frame import Frame, ReplayPosition
+from .health import health_of
+from .history import NAN, Row
+from .moment import Moment
+from .money.book import Book
+from .money.flops import whole_step_mfu
+from .money.ledger import Ledger
+from .money.pricing import resolve
+from .projection.projector import Projector
+from .state import RunState
+from .status import last_sign_of_life, status_of
+from .timing import Timekeeper
+
+
+class Pipeline:
+    """A run, folded event by event. `feed` as many events as there are, then ask for a `frame`."""
+
+    def __init__(self, settings: Settings, book: Book) -> None:
+        self.settings = settings
+        self.state = RunState()
+        self._book = book
+        self._anchor_at: float | None = None
+        self._start()
+
+    def _start(self) -> None:
+        """Set all that is derived from the history back to its beginning."""
+        self.info = with_settings(self.state.info, self.settings)
+        self._priced_info = self.state.info
+        self._pricing = resolve(self.info, self.settings, self._anchor_at, self._book)
+        self._amended = self.state.amended
+        self._seen_rows = 0
+        self._seen_evals = 0
+        self._ledger = Ledger(self._pricing)
+        self._timekeeper = Timekeeper()
+        self._planned = self._plan()
+        self._projector = Projector(self._planned)
+        self._alerts = AlertEngine(self.settings)
+        self._projection = Projection()
+        self._spent = 0.0
+        self._spent_usd = array("d")
+        self._step_usd = array("d")
+        self._at_end = array("d")
+
+    def feed(self, event: Event, now: float) -> None:
+        """Fold one event that was seen at `now` (unix s)."""
+        self.state = fold.reduce(self.state, event)
+        if self.state.closed > self._seen_rows or self.state.amended != self._amended:
+            self._advance(now)
+
+    def close(self, now: float) -> None:
+        """Nothing more is to come: take every step as it stands."""
+        self.state = fold.close(self.state)
+        self._advance(now)
+
+    def frame(self, now: float, replay: ReplayPosition | None = None) -> Frame:
+        """Everything there is to show at `now` (unix s)."""
+        self._advance(now)
+        status = status_of(self.state, self.info, now)
+        since_s = self._since_last_step_s(now) if status in ("running", "stalled") else None
+        elapsed_s = self._timekeeper.elapsed_s(self.state.shown_s, since_s)
+        bill = self._ledger.bill(self.state, elapsed_s)
+        projection = self._projector.project(
+            spent_usd=bill.spent_usd,
+            budget_usd=self.settings.budget_usd,
+            now=now,
+            since_last_step_s=since_s,
+        )
+        self._alerts.tick(
+            Moment(
+                state=self.state,
+                info=self.info,
+                settings=self.settings,
+                row=None,
+                cost=None,
+                bill=bill,
+                projection=projection,
+                status=status,
+                now=now,
+                since_last_step_s=since_s,
+            )
+        )
+        return Frame(
+            now=now,
+            state=self.state,
+            info=self.info,
+            settings=self.settings,
+            status=status,
+            elapsed_s=elapsed_s,
+            bill=bill,
+            spent_usd=self._spent_usd,
+            at_end=self._at_end,
+            projection=projection,
+            health=health_of(self.state),
+            alerts=self._alerts.alerts,
+            replay=replay,
+            step_usd=self._step_usd,
+        )
+
+    def _advance(self, now: float) -> None:
+        """Derive what follows from rows that have been closed since the last time."""
+        if self.state.amended != self._amended:
+            self._start()
+        if self._anchor_at is None or self.state.info is not self._priced_info:
+            self._learn()
+        for index in range(self._seen_rows, self.state.closed):
+            self._observe(self.state.history.row(index), now)
+        self._seen_rows = self.state.closed
+
+    def _learn(self) -> None:
+        """Take up new facts about the run; sums that they change are made anew from the columns."""
+        self._priced_info = self.state.info
+        self.info = with_settings(self.state.info, self.settings)
+        if self._anchor_at is None:
+            # The day whose prices hold. Taken once, so that a long run is not repriced under way.
+            self._anchor_at = self.info.started_at or last_sign_of_life(self.state)
+        if resolve(self.info, self.settings, self._anchor_at, self._book) != self._pricing:
+            self._start()
+        elif self._plan() != self._planned:
+            self._planned = self._plan()
+            self._projector.replan(self._planned)
+
+    def _observe(self, row: Row, now: float) -> None:
+        history = self.state.history
+        for index in range(self._seen_evals, len(history.evals)):
+            self._ledger.add_eval(history.evals[index])
+        self._seen_evals = len(history.evals)
+        history.set("mfu_whole_step", row.index, whole_step_mfu(row, self.info, self._book))
+        self._timekeeper.add_row(row)
+        cost = self._ledger.add_step(row)
+        self._keep(cost)
+        bill = self._ledger.bill(self.state, self._timekeeper.elapsed_s(self.state.shown_s, None))
+        self._projector.observe(cost)
+        projection = self._projector.project(
+            spent_usd=bill.spent_usd, budget_usd=self.settings.budget_usd, fan=False
+        )
+        self._at_end.append(projection.final_usd.p50 if projection.final_usd else NAN)
+        self._alerts.observe(self._moment(row, cost, bill, projection, now))
+
+    def _keep(self, cost: StepCost) -> None:
+        parts = (cost.usd, cost.eval_usd, cost.checkpoint_usd)
+        step_usd = None if cost.usd is None else sum(part for part in parts if part is not None)
+        self._spent += step_usd or 0.0
+        self._step_usd.append(NAN if step_usd is None else step_usd)
+        self._spent_usd.append(NAN if step_usd is None else self._spent)
+
+    def _moment(self, row: Row, cost: StepCost, bill: Bill, projection: Projection, now: float) -> Moment:
+        return Moment(
+            state=self.state,
+            info=self.info,
+            settings=self.settings,
+            row=row,
+            cost=cost,
+            bill=bill,
+            projection=projection,
+            status="running",
+            now=row.get("ended_at") or now,
+            since_last_step_s=None,
+        )
+
+    def _since_last_step_s(self, now: float) -> float | None:
+        last = self.state.last_event_at
+        return None if last is None else max(0.0, now - last)
+
+    def _plan(self) -> Plan:
+        info, pricing = self.info, self._pricing
+        return Plan(
+            total_steps=info.total_steps,
+            first_step=info.first_step or 0,
+            max_tokens=info.max_tokens,
+            eval_every=info.eval_every,
+            eval_at_start=info.eval_at_start,
+            eval_at_end=info.eval_at_end,
+            save_every=info.save_every,
+            usd_per_hour=pricing.usd_per_hour,
+        )
+
+
+def with_settings(info: RunInfo, settings: Settings) -> RunInfo:
+    """The facts of a run, with what the user has said on top."""
+    said = {
+        name: value
+        for name in ("total_steps", "max_tokens", "model", "gpus", "gpu_type")
+        if (value := getattr(settings, name)) is not None
+    }
+    return info.model_copy(update=said) if said else info
+
+
+def paused(frame: Frame, position: ReplayPosition) -> Frame:
+    """The same moment at another replay position."""
+    return replace(frame, replay=position)

@@ -1,0 +1,194 @@
+"""A finished run played back: the same pipeline as live, fed by run time instead of by a file."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Self
+
+from ..models.alert import Severity
+from ..models.event import Step
+from .clock import Clock
+from .frame import Frame, ReplayPosition
+from .pipeline import Pipeline
+from .timeline import Timed, first_step_at
+
+FRAME_S = 0.1
+"""Pause between two looks at the clock."""
+SPEEDS = (1.0, 2.0, 5.0, 10.0, 20.0, 60.0, 120.0, 300.0, 600.0, 1000.0)
+
+
+class ReplaySession:
+    """Plays a timeline; can be paused, sped up, stepped and sought. Seeking back folds a prefix anew.
+
+    `make` builds an empty pipeline, so that what is shown after a seek is what was known then.
+    """
+
+    def __init__(
+        self,
+        timed: Sequence[Timed],
+        make: Callable[[], Pipeline],
+        clock: Clock,
+        speed: float = 60.0,
+        from_step: int | None = None,
+        paused: bool = False,
+    ) -> None:
+        self._timed = timed
+        self._make = make
+        self._clock = clock
+        self._pipeline = make()
+        self._index = 0
+        self._speed = speed
+        self._paused = paused
+        self._steps = [index for index, item in enumerate(timed) if isinstance(item.event, Step)]
+        self._at = first_step_at(timed) if from_step is None else 0.0
+        self._target: int | None = None
+        """Where a key has asked to go: events given, of all."""
+        self._marks: dict[int, Severity] = {}
+        """Raised alerts by the number of events given; kept over seeks, as what the watcher has met."""
+        if from_step is not None:
+            self._target = self._index_of_step(from_step)
+
+    @property
+    def control(self) -> Self:
+        """What the keys act on."""
+        return self
+
+    @property
+    def ended(self) -> bool:
+        """Whether the last event has been given."""
+        return self._index >= len(self._timed)
+
+    async def run(self, publish: Callable[[Frame], None]) -> None:
+        """Play until cancelled; at the end the last frame stays."""
+        read_at = self._clock.now()
+        shown: tuple[int, bool, float] | None = None
+        while True:
+            now = self._clock.now()
+            if self._target is not None:
+                target, self._target = self._target, None
+                await asyncio.to_thread(self._go, target)
+            elif not self._paused and not self.ended:
+                self._at += (now - read_at) * self._speed
+                await asyncio.to_thread(self._play_to, self._at)
+            read_at = now
+            looks = (self._index, self._paused, self._speed)
+            if looks != shown:
+                publish(self.frame())
+                shown = looks
+            await self._clock.sleep(FRAME_S)
+
+    def frame(self) -> Frame:
+        """The run as it was known at the present position."""
+        frame = self._pipeline.frame(self._now())
+        for alert in frame.alerts:
+            if alert.cleared_step is None:
+                self._marks.setdefault(self._index_of_step(alert.step), alert.severity)
+        return self._pipeline.frame(self._now(), self._position())
+
+    def play_all(self) -> Frame:
+        """Give every event at once."""
+        self._go(len(self._timed))
+        return self.frame()
+
+    def step_frames(self, publish: Callable[[Frame], None]) -> None:
+        """Publish one frame a step, without waiting: replay as lines."""
+        for index in self._steps:
+            self._go(index + 1)
+            publish(self.frame())
+        self._go(len(self._timed))
+        publish(self.frame())
+
+    # What the keys do. Each is cheap: the work is done by `run`.
+
+    def toggle_pause(self) -> None:
+        """Pause, or go on; at the end, start again."""
+        if self.ended:
+            self._target = 0
+            self._paused = False
+        else:
+            self._paused = not self._paused
+
+    def faster(self) -> None:
+        """The next higher speed."""
+        self._speed = next((speed for speed in SPEEDS if speed > self._speed), SPEEDS[-1])
+
+    def slower(self) -> None:
+        """The next lower speed."""
+        self._speed = next((speed for speed in reversed(SPEEDS) if speed < self._speed), SPEEDS[0])
+
+    def step(self, count: int) -> None:
+        """Go `count` steps forward, or back when negative, and pause."""
+        self._paused = True
+        done = sum(1 for index in self._steps if index < self._index)
+        wanted = min(max(done + count, 0), len(self._steps))
+        self._target = self._steps[wanted - 1] + 1 if wanted else 0
+
+    def seek(self, fraction: float) -> None:
+        """Go to a place between 0, the start, and 1, the end."""
+        self._target = round(min(max(fraction, 0.0), 1.0) * len(self._timed))
+
+    def next_alert(self, direction: int) -> None:
+        """Go to the next alert (1), looking ahead through the run, or back to the one before (-1)."""
+        self._paused = True
+        if direction < 0:
+            self._target = max((i for i in self._marks if i < self._index), default=0)
+        else:
+            self._target = self._look_ahead()
+
+    def _look_ahead(self) -> int:
+        """Where the next alert is raised: found by playing on in a pipeline of its own."""
+        scout = self._make()
+        known = 0
+        for index, item in enumerate(self._timed):
+            scout.feed(item.event, item.at)
+            if isinstance(item.event, Step):
+                raised = len(scout.frame(item.at).alerts)
+                if index >= self._index and raised > known:
+                    return index + 1
+                known = max(known, raised)
+        return len(self._timed)
+
+    def _go(self, target: int) -> None:
+        if target < self._index:
+            self._pipeline = self._make()
+            self._index = 0
+        for item in self._timed[self._index : target]:
+            self._pipeline.feed(item.event, item.at)
+        self._index = max(self._index, target)
+        self._settle()
+        self._at = self._timed[target - 1].at if target else first_step_at(self._timed)
+
+    def _play_to(self, at: float) -> None:
+        while self._index < len(self._timed) and self._timed[self._index].at <= at:
+            item = self._timed[self._index]
+            self._pipeline.feed(item.event, item.at)
+            self._index += 1
+        self._settle()
+
+    def _settle(self) -> None:
+        if self.ended:
+            self._pipeline.close(self._now())
+
+    def _now(self) -> float:
+        """Run time: it stands still when the last event has been given."""
+        last = self._timed[-1].at if self._timed else 0.0
+        return min(self._at, last)
+
+    def _index_of_step(self, step: int) -> int:
+        for index in self._steps:
+            event = self._timed[index].event
+            if isinstance(event, Step) and event.step >= step:
+                return index + 1
+        return len(self._timed)
+
+    def _position(self) -> ReplayPosition:
+        total = max(len(self._timed), 1)
+        last = self._pipeline.state.last_row
+        return ReplayPosition(
+            index=self._index,
+            total=len(self._timed),
+            step=last.step if last else None,
+            speed=self._speed,
+            paused=self._paused,
+            at=self._now(),
+            marks=tuple((index / total, severity) for index, severity in sorted(self._marks.items())),
+        )

@@ -1,0 +1,102 @@
+"""A live run: polls sources, feeds the pipeline, publishes frames."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from ..models.event import Event
+from .clock import Clock
+from .frame import Frame
+from .pipeline import Pipeline
+from .recorder import Recorder
+from .source import Source
+
+POLL_S = 0.5
+"""Pause between looks at the files. Steps take seconds to minutes; NFS has no cheaper way."""
+TICK_S = 1.0
+"""With nothing new, a frame is made this often, for what depends on the time alone."""
+BATCH = 256
+"""Events folded between two looks at the screen while a long log is caught up with."""
+
+
+class Session:
+    """Follows one run until it is cancelled or, where `until_ended`, until nothing more can come."""
+
+    control = None
+    """A live run cannot be steered."""
+
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        pipeline: Pipeline,
+        clock: Clock,
+        recorder: Recorder | None = None,
+        until_ended: bool = False,
+    ) -> None:
+        self.pipeline = pipeline
+        self._sources = sources
+        self._clock = clock
+        self._recorder = recorder
+        self._until_ended = until_ended
+
+    async def run(self, publish: Callable[[Frame], None]) -> None:
+        """Publish a frame whenever something is new, and one a second otherwise."""
+        try:
+            await self._follow(publish)
+        finally:
+            self._close()
+
+    async def _follow(self, publish: Callable[[Frame], None]) -> None:
+        ticked_at = float("-inf")
+        while True:
+            events, more = await asyncio.to_thread(self.poll)
+            now = self._clock.now()
+            if events or now - ticked_at >= TICK_S:
+                for start in range(0, max(len(events), 1), BATCH):
+                    batch = events[start : start + BATCH]
+                    publish(await asyncio.to_thread(self._fold, batch))
+                ticked_at = now
+            if self._until_ended and not more and self._over():
+                return
+            if not more:
+                await self._clock.sleep(POLL_S)
+
+    def poll(self) -> tuple[list[Event], bool]:
+        """Events since the last poll, and whether more lies waiting already."""
+        now = self._clock.now()
+        events = [event for source in self._sources for event in source.poll(now)]
+        return events, any(source.more for source in self._sources)
+
+    def read_all(self) -> Frame:
+        """Read what there is, take it as all there will be, and give the one frame of it."""
+        more = True
+        while more:
+            events, more = self.poll()
+            self._feed(events)
+        self._close()
+        now = self._clock.now()
+        self.pipeline.close(now)
+        return self.pipeline.frame(now)
+
+    def _close(self) -> None:
+        """Take what the sources held back, and let go of all files."""
+        for source in self._sources:
+            self._feed(source.close())
+        if self._recorder is not None:
+            self._recorder.close()
+
+    def _over(self) -> bool:
+        """Whether the run has ended, or everything that it could still say has been read."""
+        sources = self.pipeline.state.sources.values()
+        all_ended = bool(sources) and all(source.state == "ended" for source in sources)
+        return all_ended or self.pipeline.state.ended is not None
+
+    def _fold(self, events: Sequence[Event]) -> Frame:
+        self._feed(events)
+        return self.pipeline.frame(self._clock.now())
+
+    def _feed(self, events: Sequence[Event]) -> None:
+        now = self._clock.now()
+        for event in events:
+            self.pipeline.feed(event, now)
+            if self._recorder is not None:
+                self._recorder.write(event, now)

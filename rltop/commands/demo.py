@@ -1,0 +1,23 @@
+"""`rltop demo`: the built-in runs, in the frameworks' own formats, through the same path as any other."""
+
+import argparse
+import sys
+from importlib.resources import as_file, files
+
+from ..monitor.target import open_target
+from .common import settings_of
+from .replay import play
+
+PRICES_OF = "2026-01-05"
+"""When the runs were made; their prices are of that day."""
+
+
+def run(args: argparse.Namespace) -> int:
+    """Play a built-in run."""
+    print(
+        f"{args.run}: reconstructed from the published totals of a real run; see rltop demo --help",
+        file=sys.stderr,
+    )
+    known = {"gpu_type": "B200", "budget_usd": 150.0} if args.run == "math-verl" else {}
+    with as_file(files("rltop.monitor.demo") / "data" / args.run) as folder:
+        return play(args, open_target(folder), settings_of(args, prices_date=PRICES_OF, **known))
