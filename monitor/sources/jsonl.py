@@ -40,6 +40,7 @@ TIME_KEYS = ("timestamp", "_timestamp", "time", "wall_time", "ts", "created_at")
 TOTAL_KEYS = ("max_steps", "total_steps", "num_steps", "total_training_steps")
 EPOCH_S = (1e9, 4e9)
 """Between 2001 and 2096: a number outside is no time in unix seconds."""
+LARGEST = 10**300
 MAX_DEPTH = 4
 LOWEST = 0.2
 ROWS_LOOKED_AT = 20
@@ -92,9 +93,9 @@ class JsonlParser:
 
     def _place(self, step: int, line: Line) -> Iterator[Event]:
         """A step lower than the one before was run again."""
-        yield from self._told.news(RunInfo(framework=self._keymap.framework if self._keymap else "unknown"))
         if self._last is None:
-            yield from self._told.news(RunInfo(first_step=step if step in (0, 1) else None))
+            first = step if step in (0, 1) else None
+            yield from self._told.news(RunInfo(framework="unknown", first_step=first))
         elif step < self._last:
             self._attempt += 1
             yield Restart(from_step=step, attempt=self._attempt, at=line.at)
@@ -105,7 +106,7 @@ class JsonlParser:
         total = next((values[key] for key in TOTAL_KEYS if key in values), None)
         if total is not None and 0 < total < 1e12 and total == int(total):
             yield from self._told.news(RunInfo(total_steps=int(total)))
-        if self._keymap is None and values.keys() - self._looked:
+        if self._keymap is None and not values.keys() <= self._looked:
             self._looked = self._looked | values.keys()
             self._keymap = keymap_of(self._looked, KEYMAPS)
             if self._keymap is not None:
@@ -154,13 +155,27 @@ def step_of(row: Mapping[str, object]) -> tuple[str, int] | None:
     return None
 
 
-def _numbers(value: Mapping[str, object], prefix: str, depth: int) -> Iterator[tuple[str, float]]:
-    for key, item in value.items():
-        if isinstance(item, int | float):
-            # A whole number of JSON may be too large for a float.
-            yield prefix + key, float(item) if not abs(item) > 1e300 else math.inf
+def _flat(row: Mapping[str, object]) -> dict[str, float]:
+    """The numbers of a row, those of dicts within it under `outer/inner`."""
+    values = {key: item for key, item in row.items() if type(item) is float}
+    if len(values) < len(row):
+        _add_others(values, row, "", 0)
+    return values
+
+
+def _add_others(into: dict[str, float], row: Mapping[str, object], prefix: str, depth: int) -> None:
+    for key, item in row.items():
+        if isinstance(item, int):
+            into[prefix + key] = _float(item)
+        elif isinstance(item, float):
+            into[prefix + key] = item
         elif isinstance(item, dict) and depth < MAX_DEPTH:
-            yield from _numbers(cast("dict[str, object]", item), f"{prefix}{key}/", depth + 1)
+            _add_others(into, cast("dict[str, object]", item), f"{prefix}{key}/", depth + 1)
+
+
+def _float(whole: int) -> float:
+    """A whole number of JSON, which may be too large for a float."""
+    return float(whole) if abs(whole) < LARGEST else (math.inf if whole > 0 else -math.inf)
 
 
 def _time(values: Mapping[str, float]) -> float | None:
@@ -189,7 +204,7 @@ def _measured(row: Mapping[str, object]) -> dict[str, float]:
     found = step_of(row)
     if found is None:
         return {}
-    values = dict(_numbers(row, "", 0))
+    values = _flat(row)
     values.pop(found[0], None)
     return values
 

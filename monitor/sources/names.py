@@ -5,6 +5,7 @@ no doubt; every other key stays as it is, under its own name.
 import math
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 _WORD = re.compile(r"[a-z]+|\d+")
@@ -120,9 +121,9 @@ def fields_of(values: Mapping[str, float]) -> tuple[dict[str, float], dict[str, 
     found: dict[str, float] = {}
     taken: dict[str, str] = {}
     ranks: dict[str, int] = {}
-    for key, value in values.items():
-        meaning = _known(key)
-        if meaning is None or not math.isfinite(value) or ranks.get(meaning.field, 99) <= meaning.rank:
+    for key, meaning in _telling(tuple(values)):
+        value = values[key]
+        if not math.isfinite(value) or ranks.get(meaning.field, 99) <= meaning.rank:
             continue
         if meaning.field in SHARES and not 0 <= value <= 1:
             continue
@@ -151,13 +152,7 @@ def _count(values: Mapping[str, float], found: dict[str, float], taken: dict[str
         taken["sampled_tokens"] = f"{taken['response_length_mean']} × {samples_key}"
 
 
-_MEANINGS: dict[str, Meaning | None] = {}
-
-
-def _known(key: str) -> Meaning | None:
-    """`meaning_of`, remembered: a log has the same few hundred keys in each row."""
-    if key not in _MEANINGS:
-        if len(_MEANINGS) > 10_000:
-            _MEANINGS.clear()
-        _MEANINGS[key] = meaning_of(key)
-    return _MEANINGS[key]
+@lru_cache(maxsize=256)
+def _telling(keys: tuple[str, ...]) -> tuple[tuple[str, Meaning], ...]:
+    """The keys whose names are telling; remembered, since a log has the same keys in each row."""
+    return tuple((key, meaning) for key in keys if (meaning := meaning_of(key)) is not None)
