@@ -159,7 +159,7 @@ def _flat(row: Mapping[str, object]) -> dict[str, float]:
     """The numbers of a row, those of dicts within it under `outer/inner`."""
     values = {key: item for key, item in row.items() if type(item) is float}
     if len(values) < len(row):
-        _add_others(values, row, "", 0)
+        _add_others(values, {key: item for key, item in row.items() if type(item) is not float}, "", 0)
     return values
 
 
