@@ -18,6 +18,7 @@ from .runner import Runner
 from .screens.alerts import AlertsScreen
 from .screens.framed import FramedScreen
 from .screens.help import HelpScreen
+from .screens.log import LogScreen
 from .screens.metrics import MetricsScreen
 from .screens.overview import Overview
 from .themes import DARK, THEMES, fallbacks
@@ -25,7 +26,7 @@ from .widgets.replay import ReplayBar
 
 REST_S = 0.25
 """Shortest time between two frames on screen."""
-VIEWS: dict[str, type[FramedScreen]] = {"metrics": MetricsScreen, "alerts": AlertsScreen}
+VIEWS: dict[str, type[FramedScreen]] = {"metrics": MetricsScreen, "alerts": AlertsScreen, "log": LogScreen}
 """Screens over the overview."""
 SomeScreen = TypeVar("SomeScreen", bound=Screen[None])
 

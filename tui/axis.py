@@ -61,7 +61,7 @@ def _cost(found: Scale, span: float) -> float:
     """How bad an axis is: room that it wastes, and labels that it lacks."""
     height = found.high - found.low
     labels = math.floor(height / found.step + 1e-9) + 1
-    return height / span + 0.2 * max(0, 3 - labels)
+    return height / span + 0.3 * max(0, 3 - labels)
 
 
 def _spaced(low: float, high: float, rows: int, apart: int) -> Scale:

@@ -14,6 +14,7 @@ SCREENS = (
     _key("1", "view('overview')", "overview: cost, length, health", "view.overview"),
     _key("5", "view('metrics')", "metrics: every number of the log", "view.metrics"),
     _key("7", "view('alerts')", "alerts, and notes on the figures", "view.alerts"),
+    _key("8", "view('log')", "log: errors, pauses, checkpoints", "view.log"),
 )
 GENERAL = (
     _key("escape", "leave", "back to the overview", "app.leave", "esc"),

@@ -6,6 +6,7 @@ import pytest
 from rich.cells import cell_len
 from textual.widgets import Input
 
+from rltop.models.event import LogLine, SourceStatus
 from rltop.monitor.frame import Frame
 from rltop.tui import bindings
 from rltop.tui.app import RltopApp
@@ -58,6 +59,7 @@ async def test_the_questions_that_matter_are_answered_at_every_size(size: tuple[
         "budget $150",
         "▲ over budget 87 %",
         "breaks at step 68",
+        "at the cap $310",
         "ends in 3h 51m ±52m",
         "1 376 tok",
         "at the end 1 950",
@@ -87,7 +89,7 @@ async def test_eighty_by_twenty_four_cuts_nothing_of_the_overview() -> None:
     lines = await read(frames.verl(), (80, 24))
     assert "…" not in "\n".join(lines)
     assert "cap 2 048" in "\n".join(lines)
-    assert lines[-1].startswith(" 1 overview  5 metrics  7 alerts  ? help  q quit")
+    assert lines[-1].startswith(" 1 overview  5 metrics  7 alerts  8 log  ? help  q quit")
 
 
 async def test_a_hundred_and_twenty_columns_have_two_charts_a_table_and_the_gpus() -> None:
@@ -225,6 +227,45 @@ async def test_help_on_a_replay_has_the_keys_of_the_replay() -> None:
         await until(pilot, app, "next alert")
 
 
+async def test_eight_shows_the_lines_of_the_log_with_the_newest_first() -> None:
+    logs = (
+        LogLine(text="checkpoint saved", at=frames.NOW),
+        LogLine(text="CUDA out of memory", level="error", topic="oom"),
+    )
+    frame = frames.verl()
+    app = RltopApp(Frames(replace(frame, state=replace(frame.state, logs=logs))))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("8")
+        text = await until(pilot, app, "LOG  2", "✖ CUDA out of memory", "· checkpoint saved")
+    assert text.index("CUDA") < text.index("checkpoint")
+
+
+async def test_a_crash_says_why_and_projects_no_end() -> None:
+    text = "\n".join(await read(frames.crashed(), (80, 24)))
+    assert "✖ crashed" in text
+    assert "✖ the cluster shut down" in text
+    assert "$242 had it gone on" in text
+    assert "ends in" not in text
+
+
+async def test_a_finished_run_has_one_price() -> None:
+    text = "\n".join(await read(replace(frames.tinker(59), status="finished"), (80, 24)))
+    assert "$12.6" in text
+    assert "in all" in text
+    assert "at the end" not in text
+    assert "at the cap" not in text
+
+
+async def test_unreadable_lines_are_counted_on_screen() -> None:
+    frame = frames.verl()
+    status = SourceStatus(
+        source="console", path="a/train.log", lines=5210, bad_lines=3, first_bad="line 12: not UTF-8"
+    )
+    state = replace(frame.state, sources={("console", "a/train.log"): status})
+    text = "\n".join(await read(replace(frame, state=state), (120, 40)))
+    assert "▲ train.log: 3 of 5 210 lines unreadable (line 12: not UTF-8)" in text
+
+
 async def test_each_replay_key_does_what_it_says() -> None:
     keyboard = Keyboard()
     app = RltopApp(Frames(frames.replayed(), control=keyboard))
@@ -288,7 +329,7 @@ async def test_a_key_on_the_bottom_line_can_be_clicked() -> None:
 
 async def test_the_overview_says_how_many_alerts_it_could_not_show() -> None:
     text = "\n".join(await read(frames.with_alerts(12), (80, 24)))
-    assert "+7 more: key 7" in text
+    assert "+8 more: key 7" in text
 
 
 async def test_the_metrics_can_be_filtered_by_words() -> None:

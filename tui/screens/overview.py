@@ -25,6 +25,7 @@ KEYS = (
     ("1", "overview", "view('overview')"),
     ("5", "metrics", "view('metrics')"),
     ("7", "alerts", "view('alerts')"),
+    ("8", "log", "view('log')"),
     ("?", "help", "help"),
     ("q", "quit", "quit"),
     ("^p", "commands", "command_palette"),

@@ -27,7 +27,9 @@ class AlertList(Panel):
             lines += [(), (Span("OVER  ", "title"), Span(str(len(gone)), "dim"))]
             for alert in gone:
                 lines += [(), *_full(alert, width)]
-        notes = [*about_input(frame), *unsaid(frame)]
+        ended = frame.state.ended
+        last_words = [ended.message] if ended is not None and ended.message else []
+        notes = [*last_words, *about_input(frame), *unsaid(frame)]
         if notes:
             lines += [(), (Span("NOTES", "title"),)]
             for note in dict.fromkeys(notes):

@@ -65,12 +65,11 @@ class CostChart(Chart):
     def title(self, frame: Frame, width: int) -> Line | None:
         if width >= 76:  # alone on the screen, the figures above it are its title
             return None
-        return (
-            Span("DOLLARS  ", "title"),
-            *(Span("━ ", "ours"), Span("so far   ", "dim")),
-            *(Span("╌ ", "projected"), Span("likely   ", "dim")),
-            *(Span("░", "band"), Span(" 80 % range", "dim")),
-        )
+        so_far = (Span("DOLLARS  ", "title"), Span("━ ", "ours"), Span("so far   ", "dim"))
+        if not frame.projection.fan:
+            return so_far
+        likely = (Span("╌ ", "projected"), Span("likely   ", "dim"))
+        return (*so_far, *likely, Span("░", "band"), Span(" 80 % range", "dim"))
 
     def plot(self, frame: Frame) -> Plot | None:
         xs, ys = self._spent.read(frame, frame.spent_usd)

@@ -53,7 +53,8 @@ def _dollars(frame: Frame, terse: bool) -> list[Part]:
             interval = f"{text.usd(final.p10)} – {text.usd(final.p90)}"
             parts.append(part(2, Span("80 %: ", "dim"), Span(interval)))
     budget = frame.settings.budget_usd
-    parts.append(part(3, Span("budget ", "dim"), Span(text.usd(budget), "budget")))
+    if budget is not None or frame.status != "finished":
+        parts.append(part(3, Span("budget ", "dim"), Span(text.usd(budget), "budget")))
     return parts
 
 
@@ -68,17 +69,18 @@ def _budget(frame: Frame) -> list[Part]:
     if frame.bill.spent_usd is None:
         return _unpriced(frame)
     parts: list[Part] = []
-    if (over := projection.p_over_budget) is not None:
-        ink = "bad" if over > 0.9 else "warn" if over > 0.5 else "plain"
-        sign = "✖ " if over > 0.9 else "▲ " if over > 0.5 else ""
-        parts.append(part(0, Span(f"{sign}over budget {text.percent(over)}", ink)))
+    if (chance := projection.p_over_budget) is not None:
+        ink = "bad" if chance > 0.9 else "warn" if chance > 0.5 else "plain"
+        sign = "✖ " if chance > 0.9 else "▲ " if chance > 0.5 else ""
+        parts.append(part(0, Span(f"{sign}over budget {text.percent(chance)}", ink)))
     if (breaks := projection.budget_breaks_at_step) is not None:
         parts.append(part(1, Span("breaks at step ", "dim"), Span(str(breaks)), *_until(frame, breaks)))
-    if projection.final_usd is not None and projection.final_usd.at_cap is not None:
+    over = frame.status == "finished"
+    if projection.final_usd is not None and projection.final_usd.at_cap is not None and not over:
         parts.append(part(2, Span("at the cap ", "dim"), Span(text.usd(projection.final_usd.at_cap))))
     if frame.bill.last_step_usd is not None:
-        parts.append(part(3, Span(text.usd(frame.bill.last_step_usd)), Span("/step", "dim")))
-    if frame.settings.budget_usd is None:
+        parts.append(part(3, Span("last step ", "dim"), Span(text.usd(frame.bill.last_step_usd))))
+    if frame.settings.budget_usd is None and not over:
         parts.append(part(4, Span("no budget set: --budget USD", "dim")))
     return parts
 
@@ -94,17 +96,13 @@ def _until(frame: Frame, step: int) -> Line:
 
 
 def _meters(frame: Frame) -> list[Part]:
-    return [
-        part(
-            rank,
-            Span(f"{METERS.get(meter.name, meter.name)} {_amount(meter)} ", "dim"),
-            Span(text.usd(meter.usd)),
-        )
-        for rank, meter in enumerate(frame.bill.meters)
-    ]
+    return [part(rank, *_meter(meter)) for rank, meter in enumerate(frame.bill.meters)]
 
 
-def _amount(meter: Meter) -> str:
+def _meter(meter: Meter) -> Line:
+    """A meter with its amount; on GPUs of one's own the tokens are counted and have no price."""
+    amount = text.UNKNOWN if meter.hours is None else f"{text.number(meter.hours)} h"
     if meter.tokens is not None:
-        return f"{text.tokens_compact(meter.tokens)} tok"
-    return text.UNKNOWN if meter.hours is None else f"{text.number(meter.hours)} h"
+        amount = f"{text.tokens_compact(meter.tokens)} tok"
+    name = Span(f"{METERS.get(meter.name, meter.name)} {amount}", "dim")
+    return (name,) if meter.usd is None else (name, Span(f" {text.usd(meter.usd)}"))

@@ -3,7 +3,7 @@
 from ...models import text
 from ...models.event import SourceStatus
 from ...monitor.frame import Frame
-from ..lines import Line, Span, cut, fit
+from ..lines import Line, Span, fit, wrapped
 from .panel import Panel
 
 
@@ -21,44 +21,44 @@ class Notes(Panel):
         self.refresh(layout=True)
 
     def idle(self, width: int, height: int) -> list[Line]:
-        return _failure(self._trouble, width)
+        return _written(f"✖ {self._trouble}", "bad", width) if self._trouble else []
 
     def lay_out(self, frame: Frame, width: int, height: int) -> list[Line]:
-        if not len(frame.state.history):
-            return _failure(self._trouble, width)  # the screen says why there is nothing yet
-        notes = [
-            *(f"▲ {note}" for note in about_input(frame)),
-            *(
-                f"· {note}"
-                for note in unsaid(frame)
-                if note not in frame.bill.notes[:1] or frame.bill.spent_usd
-            ),
-        ]
-        lines = [*_failure(self._trouble, width), *(_noted(note, width) for note in dict.fromkeys(notes))]
-        hidden = len(lines) - height
+        notes = self.idle(width, height)
+        if len(frame.state.history):  # until the first step, the screen itself says what is wrong
+            ended = frame.state.ended
+            if frame.status == "crashed" and ended is not None and ended.message:
+                notes += _written(f"✖ {ended.message}", "bad", width)
+            for note in dict.fromkeys(about_input(frame)):
+                notes += _written(f"▲ {note}", "warn", width)
+            for note in dict.fromkeys(unsaid(frame)):
+                notes += _written(f"· {note}", "dim", width)
+        hidden = len(notes) - height
         if hidden > 0 and height > 0:
-            more = Span(f"  +{hidden}: key 7", "dim")
-            last = fit(lines[height - 1], width - len(more.text))
-            return [*lines[: height - 1], (*last, more)]
-        return lines
+            more = Span("  … more: key 7", "dim")
+            return [*notes[: height - 1], (*fit(notes[height - 1], width - len(more.text)), more)]
+        return notes
+
+
+def _written(note: str, ink: str, width: int) -> list[Line]:
+    """A note over as many lines as it needs, the later ones set in."""
+    sign, _, words = note.partition(" ")
+    return [
+        (Span(f"{sign} " if index == 0 else "  ", ink), *line)
+        for index, line in enumerate(wrapped(words, width - 2, ink))
+    ]
 
 
 def unsaid(frame: Frame) -> list[str]:
     """Remarks on the figures: what they leave out or how to get those that are missing."""
-    return [*frame.projection.notes, *frame.bill.notes, *frame.info.notes]
+    # The first note of an unpriced bill stands beside its dash already.
+    bill = frame.bill.notes if frame.bill.spent_usd is not None else frame.bill.notes[1:]
+    return [*frame.projection.notes, *bill, *frame.info.notes]
 
 
 def about_input(frame: Frame) -> list[str]:
     """What went wrong in reading, source by source."""
     return [note for status in frame.state.sources.values() for note in _about(status)]
-
-
-def _failure(trouble: str, width: int) -> list[Line]:
-    return [(Span(cut(f"✖ {trouble}", width), "bad"),)] if trouble else []
-
-
-def _noted(note: str, width: int) -> Line:
-    return (Span(cut(note, width), "warn" if note.startswith("▲") else "dim"),)
 
 
 def _about(status: SourceStatus) -> list[str]:

@@ -1,6 +1,7 @@
 """The bar of a replay: where in the run we are, how fast, and where the alerts were."""
 
 from datetime import datetime
+from itertools import groupby
 
 from textual import events
 from textual.message import Message
@@ -72,12 +73,14 @@ def scrub_bar(position: ReplayPosition, width: int) -> Line:
     """The run from start to end, with the alerts met and where we are."""
     size = width - 2
     here = round(position.index / max(position.total, 1) * (size - 1))
-    signs = [Span("─", "ours" if at <= here else "axis") for at in range(size)]
+    signs = [("─", "ours" if at <= here else "axis") for at in range(size)]
     for where, severity in position.marks:
         at = min(max(round(where * (size - 1)), 0), size - 1)
-        signs[at] = Span(SEVERITY.get(severity, "·"), "bad" if severity == "critical" else "warn")
-    signs[here] = Span("●", "strong")
-    return (Span("├", "axis"), *signs, Span("┤", "axis"))
+        signs[at] = (SEVERITY.get(severity, "·"), "bad" if severity == "critical" else "warn")
+    signs[here] = ("●", "strong")
+    runs = groupby(signs, key=lambda sign: sign[1])
+    bar = (Span("".join(sign for sign, _ in run), ink) for ink, run in runs)
+    return (Span("├", "axis"), *bar, Span("┤", "axis"))
 
 
 def _run_time(frame: Frame, position: ReplayPosition) -> str:

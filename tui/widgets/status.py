@@ -98,11 +98,8 @@ def _how_far(frame: Frame, width: int) -> Line:
 
 
 def _end(frame: Frame) -> Line:
-    if frame.status == "finished":
+    if frame.status in ("finished", "crashed"):
         return ()
-    if frame.status == "crashed":
-        ended = frame.state.ended
-        return (Span(cut(ended.message, 40), "bad"),) if ended and ended.message else ()
     remaining = frame.projection.remaining_s
     if remaining is not None:
         spread_s = (remaining.p90 - remaining.p10) / 2
