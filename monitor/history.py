@@ -5,7 +5,7 @@ A cell that was unknown may become known (a step told in several lines); nothing
 
 import math
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ..models.step import COLUMNS, Eval, Step
 
@@ -42,6 +42,11 @@ class Row:
         column = self._history.raw.get(key)
         return column[self.index] if column is not None and self.index < len(column) else None
 
+    @property
+    def nonfinite(self) -> Mapping[str, float]:
+        """What the log gave as NaN or infinite for this step, by canonical name and by the log's own."""
+        return self._history.nonfinite.get(self.index, {})
+
     def phase(self, name: str) -> float | None:
         """Wall seconds of a phase."""
         return known(self._history.phases.get(name), self.index)
@@ -64,6 +69,8 @@ class History:
         self.columns: dict[str, array[float]] = {name: array("d") for name in COLUMNS}
         self.raw: dict[str, array[float]] = {}
         self.phases: dict[str, array[float]] = {}
+        self.nonfinite: dict[int, dict[str, float]] = {}
+        """Per row, what was logged as NaN or infinite: in a column it looks like a value not logged at all."""
         self.evals: list[Eval] = []
         self.progress = array("q")
         """Rows that count as progress: without those that a restart made void. In order of arrival."""
@@ -103,10 +110,14 @@ class History:
             column = self.columns.get(name)
             if column is not None and (value := getattr(step, name)) is not None:
                 column[index] = value
+                if not math.isfinite(value):
+                    self.nonfinite.setdefault(index, {})[name] = value
         for name, seconds in step.phases.items():
             self._cell(self.phases, name, index, seconds)
         for key, value in step.raw.items():
             self._cell(self.raw, key, index, value)
+            if not math.isfinite(value):
+                self.nonfinite.setdefault(index, {})[key] = value
         self.trained_upper_bound |= step.trained_upper_bound
         return index
 

@@ -1,4 +1,4 @@
-"""What an alert rule is shown: a run at one moment."""
+"""All that is known at one moment, as the alert rules are given it. A value; it computes nothing."""
 
 from dataclasses import dataclass
 
@@ -12,15 +12,24 @@ from .state import RunState
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moment:
-    """A run at `now` (unix s): after a step where `row` is set, between steps otherwise."""
+    """A run when a step closed (`row` is set), or when only time has passed (`row` is None)."""
 
     state: RunState
     info: RunInfo
+    """With the user's settings on top."""
     settings: Settings
     row: Row | None
+    """The step that has just closed."""
     cost: StepCost | None
+    """What that step cost."""
     bill: Bill
     projection: Projection
     status: RunStatus
     now: float
+    """Unix seconds."""
     since_last_step_s: float | None
+    """Seconds of silence; None when a step has just closed, or when the run is not known to go on."""
+
+    def get(self, name: str) -> float | None:
+        """A canonical quantity of the step that has just closed, or None."""
+        return self.row.get(name) if self.row is not None else None
