@@ -12,6 +12,7 @@ from ..models.money import Bill, StepCost
 from ..models.projection import Plan, Projection
 from ..models.run import RunInfo
 from ..models.settings import Settings
+from ..models.step import Step
 from . import reduce as fold
 from .alerts.engine import AlertEngine
 from .frame import Frame, ReplayPosition
@@ -27,6 +28,8 @@ from .state import RunState
 from .status import last_sign_of_life, status_of
 from .timing import Timekeeper
 
+JUST_NOW_S = 60.0
+
 
 class Pipeline:
     """A run, folded event by event. `feed` as many events as there are, then ask for a `frame`."""
@@ -36,6 +39,8 @@ class Pipeline:
         self.state = RunState()
         self._book = book
         self._anchor_at: float | None = None
+        self._watched = False
+        """A step was seen to end just now: the run goes on under our eyes, and time passes for it."""
         self._start()
 
     def _start(self) -> None:
@@ -60,6 +65,8 @@ class Pipeline:
     def feed(self, event: Event, now: float) -> None:
         """Fold one event that was seen at `now` (unix s)."""
         self.state = fold.reduce(self.state, event)
+        if isinstance(event, Step) and event.ended_at is not None:
+            self._watched = now - event.ended_at < JUST_NOW_S
         if self.state.closed > self._seen_rows or self.state.amended != self._amended:
             self._advance(now)
 
@@ -73,7 +80,9 @@ class Pipeline:
         self._advance(now)
         status = status_of(self.state, self.info, now)
         since_s = self._since_last_step_s(now) if status in ("running", "stalled") else None
-        elapsed_s = self._timekeeper.elapsed_s(self.state.shown_s, since_s)
+        # What was silent before we came may have been dead since: nobody says that it was paid for.
+        paid_s = since_s if self._watched or status == "running" else None
+        elapsed_s = self._timekeeper.elapsed_s(self.state.shown_s, paid_s)
         bill = self._ledger.bill(self.state, elapsed_s)
         projection = self._projector.project(
             spent_usd=bill.spent_usd,

@@ -80,6 +80,9 @@ def open_target(path: Path) -> Sequence[Source]:
         return _open_inside(path)
     if not seen.head.strip() and not seen.magic.strip(b"\0"):
         raise TargetError(f"{path}: empty so far; `rltop {path}` waits for its first line")
+    folder = path.absolute().parent
+    if recognise(probe(folder))[0] is not None:
+        raise TargetError(f"{path}: not a log of steps, but its folder is a run: rltop {path.parent}")
     tried = ", ".join(form.name for form in formats())
     raise TargetError(f"{path}: not a log that rltop knows (tried: {tried})")
 

@@ -18,6 +18,12 @@ BUILT_IN = (
     ".verl:FOLDER",
     ".slime:FORMAT",
     ".trl:FORMAT",
+    ".train_console:FORMAT",
+    ".prime_rl:FORMAT",
+    ".nemo_rl:FORMAT",
+    ".openrlhf:FORMAT",
+    ".skyrl:FORMAT",
+    ".wandb_local:FORMAT",
     ".tensorboard:FORMAT",
     ".jsonl:FORMAT",
 )

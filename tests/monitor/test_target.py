@@ -27,6 +27,13 @@ def test_a_text_that_is_no_log_is_told_what_was_tried(tmp_path: Path) -> None:
         open_target(letter)
 
 
+def test_a_neighbour_of_the_log_points_to_the_run(tmp_path: Path) -> None:
+    (tmp_path / "metrics.jsonl").write_text(ROW)
+    (tmp_path / "notes.md").write_text("my favourite run\n")
+    with pytest.raises(TargetError, match="its folder is a run"):
+        open_target(tmp_path / "notes.md")
+
+
 def test_an_empty_file_is_said_to_be_empty(tmp_path: Path) -> None:
     (tmp_path / "metrics.jsonl").touch()
     with pytest.raises(TargetError, match="empty so far"):

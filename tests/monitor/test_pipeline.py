@@ -1,0 +1,89 @@
+"""The path above the sources: what a frame says of time and money."""
+
+import pytest
+
+from rltop.models.event import SourceStatus
+from rltop.models.run import RunInfo
+from rltop.models.settings import Settings
+from rltop.models.step import Step
+from rltop.monitor.frame import Frame
+from rltop.monitor.money.book import Book
+from rltop.monitor.pipeline import Pipeline
+
+HOSTED = RunInfo(platform="self-hosted", gpus=8, gpu_type="B200", total_steps=100, first_step=1)
+PER_SECOND = 8 * 5.0 / 3600
+
+
+def watch(*steps: Step, seen_at: float, now: float, info: RunInfo = HOSTED) -> Frame:
+    pipeline = Pipeline(Settings(usd_per_gpu_hour=5.0), Book.load())
+    pipeline.feed(info, seen_at)
+    for step in steps:
+        pipeline.feed(step, seen_at)
+    return pipeline.frame(now)
+
+
+def test_a_run_that_goes_on_costs_money_between_its_steps() -> None:
+    steps = [Step(step=n, duration_s=100.0, ended_at=1000.0 + 100 * n) for n in range(1, 6)]
+    frame = watch(*steps, seen_at=1500.0, now=1550.0)
+    assert frame.status == "running"
+    assert frame.bill.spent_usd == pytest.approx(550 * PER_SECOND)
+
+
+def test_a_log_that_has_been_silent_for_a_year_costs_what_its_steps_cost() -> None:
+    steps = [Step(step=n, duration_s=100.0, ended_at=1000.0 + 100 * n) for n in range(1, 6)]
+    frame = watch(*steps, seen_at=4e7, now=4e7)
+    assert frame.status == "stalled"
+    assert frame.elapsed_s == 500
+    assert frame.bill.spent_usd == pytest.approx(500 * PER_SECOND)
+
+
+def test_a_run_that_stalls_while_it_is_watched_goes_on_costing() -> None:
+    steps = [Step(step=n, duration_s=100.0, ended_at=1000.0 + 100 * n) for n in range(1, 6)]
+    frame = watch(*steps, seen_at=1500.0, now=3500.0)
+    assert frame.status == "stalled"
+    assert frame.bill.spent_usd == pytest.approx(2500 * PER_SECOND)
+
+
+def test_facts_that_come_late_reprice_what_went_before() -> None:
+    pipeline = Pipeline(Settings(usd_per_gpu_hour=5.0), Book.load())
+    for n in range(3):
+        pipeline.feed(Step(step=n, duration_s=3600.0), 0.0)
+    assert pipeline.frame(0.0).bill.spent_usd is None
+    pipeline.feed(RunInfo(platform="self-hosted", gpus=2), 0.0)
+    frame = pipeline.frame(0.0)
+    assert frame.bill.spent_usd == pytest.approx(30.0)
+    assert list(frame.spent_usd) == pytest.approx([10.0, 20.0, 30.0])
+
+
+def test_the_users_word_beats_the_log() -> None:
+    pipeline = Pipeline(Settings(usd_per_gpu_hour=1.0, gpus=4, total_steps=7), Book.load())
+    pipeline.feed(HOSTED, 0.0)
+    frame = pipeline.frame(0.0)
+    assert (frame.info.gpus, frame.info.total_steps) == (4, 7)
+
+
+def test_a_run_is_priced_with_the_list_of_its_day() -> None:
+    tinker = RunInfo(platform="tinker", model="Qwen/Qwen3-8B")
+    january, now = 1_768_000_000.0, 1_796_000_000.0
+    dates = []
+    for at in (january, now):
+        pipeline = Pipeline(Settings(), Book.load())
+        pipeline.feed(tinker, now)
+        pipeline.feed(Step(step=0, sampled_tokens=1e6), now)
+        pipeline.feed(SourceStatus(source="tinker-metrics", path="x", modified_at=at), now)
+        book = pipeline.frame(now).bill.price_book
+        dates.append(book.date if book else None)
+    assert dates[0] == "2026-01-05"
+    assert dates[1] is not None
+    assert dates[1] > "2026-07-01"
+
+
+def test_a_step_paid_twice_is_one_step_of_progress() -> None:
+    frame = watch(
+        Step(step=1, duration_s=10.0),
+        Step(step=2, duration_s=10.0),
+        Step(step=2, attempt=1, duration_s=10.0),
+        seen_at=0.0,
+        now=0.0,
+    )
+    assert frame.bill.spent_usd == pytest.approx(30 * PER_SECOND)
