@@ -23,8 +23,11 @@ def usd(x: float | None) -> str:
 
 
 def usd_change(x: float | None) -> str:
-    """Dollars with their sign, for what something adds or saves: `+$61.00`, `-$18.20`."""
-    text = usd(x)
+    """Dollars that something adds or saves, with their sign: `+$0.61`, `+$61`, `-$18`."""
+    if x is None or not math.isfinite(x):
+        return UNKNOWN
+    # What is estimated from a projection has no cents to show.
+    text = usd(x) if abs(x) < 9.995 or abs(x) >= 999.5 else f"{'-' if x < 0 else ''}${abs(x):.0f}"
     return f"+{text}" if text[0] in "$<" else text
 
 

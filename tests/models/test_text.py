@@ -65,8 +65,10 @@ def test_dollars(x: float, written: str) -> None:
 
 
 def test_a_change_in_dollars_shows_its_sign() -> None:
-    assert text.usd_change(61) == "+$61.00"
-    assert text.usd_change(-18.2) == "-$18.20"
+    assert text.usd_change(0.61) == "+$0.61"
+    assert text.usd_change(61.4) == "+$61"
+    assert text.usd_change(-18.2) == "-$18"
+    assert text.usd_change(1_240) == "+$1.24k"
 
 
 def test_a_rate_is_per_hour() -> None:
