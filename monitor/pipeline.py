@@ -32,13 +32,16 @@ JUST_NOW_S = 60.0
 
 
 class Pipeline:
-    """A run, folded event by event. `feed` as many events as there are, then ask for a `frame`."""
+    """A run, folded event by event. `feed` as many events as there are, then ask for a `frame`.
 
-    def __init__(self, settings: Settings, book: Book) -> None:
+    `priced_at` (unix s) is when the run ran, for a replay, whose own times say nothing of it.
+    """
+
+    def __init__(self, settings: Settings, book: Book, priced_at: float | None = None) -> None:
         self.settings = settings
         self.state = RunState()
         self._book = book
-        self._anchor_at: float | None = None
+        self._anchor_at = priced_at
         self._watched = False
         """A step was seen to end just now: the run goes on under our eyes, and time passes for it."""
         self._start()

@@ -33,7 +33,7 @@ class ReplaySession:
     ) -> None:
         self._timed = timed
         self._make = make
-        self._clock = clock
+        self.clock = clock
         self._pipeline = make()
         self._index = 0
         self._speed = speed
@@ -59,13 +59,12 @@ class ReplaySession:
 
     async def run(self, publish: Callable[[Frame], None]) -> None:
         """Play until cancelled; at the end the last frame stays."""
-        read_at = self._clock.now()
+        read_at = self.clock.now()
         shown: tuple[int, bool, float] | None = None
         while True:
-            now = self._clock.now()
+            now = self.clock.now()
             if self._target is not None:
-                target, self._target = self._target, None
-                await asyncio.to_thread(self._go, target)
+                await asyncio.to_thread(self.go)
             elif not self._paused and not self.ended:
                 self._at += (now - read_at) * self._speed
                 await asyncio.to_thread(self._play_to, self._at)
@@ -74,7 +73,13 @@ class ReplaySession:
             if looks != shown:
                 publish(self.frame())
                 shown = looks
-            await self._clock.sleep(FRAME_S)
+            await self.clock.sleep(FRAME_S)
+
+    def go(self) -> None:
+        """Go where the last key asked to; nowhere when none did."""
+        if self._target is not None:
+            target, self._target = self._target, None
+            self._go(target)
 
     def frame(self) -> Frame:
         """The run as it was known at the present position."""

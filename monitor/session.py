@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 
-from ..models.event import Event
+from ..models.event import Event, SourceStatus
 from .clock import Clock
 from .frame import Frame
 from .pipeline import Pipeline
@@ -64,6 +64,8 @@ class Session:
         """Events since the last poll, and whether more lies waiting already."""
         now = self._clock.now()
         events = [event for source in self._sources for event in source.poll(now)]
+        # How reading goes comes first: a file's date decides which prices hold for all that is in it.
+        events.sort(key=lambda event: not isinstance(event, SourceStatus))
         return events, any(source.more for source in self._sources)
 
     def read_all(self) -> Frame:

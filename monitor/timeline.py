@@ -18,8 +18,14 @@ class Timed:
     event: Event
 
 
-def timeline(events: Iterable[Event], started_at: float = 0.0) -> Sequence[Timed]:
-    """Spread events over the run's own time.
+def last_change(events: Iterable[Event]) -> float | None:
+    """When the run's files were last changed, unix seconds: about when it ended."""
+    dates = (event.modified_at for event in events if isinstance(event, SourceStatus))
+    return max((date for date in dates if date is not None), default=None)
+
+
+def timeline(events: Sequence[Event], ended_at: float | None = None) -> Sequence[Timed]:
+    """Spread events over the run's own time; where the log tells none, so that it ends at `ended_at`.
 
     A step happens when its log says; failing that, its duration after the one before. What a log
     says between two steps belongs to the moment of the next one. File dates are dropped: they tell
@@ -27,7 +33,7 @@ def timeline(events: Iterable[Event], started_at: float = 0.0) -> Sequence[Timed
     """
     timed: list[Timed] = []
     held: list[Event] = []
-    at = started_at
+    at = 0.0 if ended_at is None else ended_at - _length_s(events)
     seen: set[tuple[int, int]] = set()
     for event in events:
         if isinstance(event, SourceStatus):
@@ -48,6 +54,18 @@ def timeline(events: Iterable[Event], started_at: float = 0.0) -> Sequence[Timed
     timed.extend(Timed(at, last) for last in held if not isinstance(last, Ended))
     timed.extend(Timed(at, last) for last in held if isinstance(last, Ended))
     return timed
+
+
+def _length_s(events: Iterable[Event]) -> float:
+    """Seconds that the steps took; 0 where the log tells its own times."""
+    took: dict[tuple[int, int], float] = {}
+    for event in events:
+        if isinstance(event, Step):
+            if event.ended_at is not None:
+                return 0.0
+            spent = UNTIMED_STEP_S if event.duration_s is None else event.duration_s
+            took.setdefault((event.step, event.attempt), spent)
+    return sum(took.values())
 
 
 def first_step_at(timed: Sequence[Timed]) -> float:

@@ -44,9 +44,9 @@ def settings_of(args: argparse.Namespace, **more: object) -> Settings:
     return Settings.model_validate({**more, **known})
 
 
-def pipeline(settings: Settings) -> Pipeline:
-    """An empty pipeline with the price book."""
-    return Pipeline(settings, price_book())
+def pipeline(settings: Settings, priced_at: float | None = None) -> Pipeline:
+    """An empty pipeline with the price book; `priced_at` (unix s) is when a replayed run ran."""
+    return Pipeline(settings, price_book(), priced_at)
 
 
 @cache

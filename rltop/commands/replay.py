@@ -12,7 +12,7 @@ from ..monitor.frame import Frame
 from ..monitor.replay import ReplaySession
 from ..monitor.source import Source
 from ..monitor.target import TargetError
-from ..monitor.timeline import timeline
+from ..monitor.timeline import last_change, timeline
 from .common import complain, on_screen, pipeline, settings_of, sources_of
 
 
@@ -28,9 +28,11 @@ def run(args: argparse.Namespace) -> int:
 def play(args: argparse.Namespace, sources: Sequence[Source], settings: Settings) -> int:
     """Play sources back: on the screen where there is one, as lines otherwise."""
     clock = SystemClock()
+    events = read_events(sources, clock.now())
+    ended_at = last_change(events)
     session = ReplaySession(
-        timeline(read_events(sources, clock.now())),
-        lambda: pipeline(settings),
+        timeline(events, ended_at),
+        lambda: pipeline(settings, priced_at=ended_at),
         clock,
         speed=args.speed,
         from_step=args.from_step,

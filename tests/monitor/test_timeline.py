@@ -3,12 +3,22 @@
 from rltop.models.event import Ended, SourceStatus
 from rltop.models.run import RunInfo
 from rltop.models.step import Eval, Step
-from rltop.monitor.timeline import UNTIMED_STEP_S, first_step_at, timeline
+from rltop.monitor.timeline import UNTIMED_STEP_S, first_step_at, last_change, timeline
 
 
 def test_steps_follow_each_other_by_their_durations() -> None:
     timed = timeline([Step(step=0, duration_s=10), Step(step=1, duration_s=30)])
     assert [item.at for item in timed] == [10, 40]
+
+
+def test_a_log_without_times_ends_when_its_file_was_last_changed() -> None:
+    events = [
+        Step(step=0, duration_s=10),
+        Step(step=1, duration_s=30),
+        SourceStatus(source="console", path="x", modified_at=1000.0),
+    ]
+    ended_at = last_change(events)
+    assert [item.at for item in timeline(events, ended_at)] == [970, 1000, 1000]
 
 
 def test_times_in_the_log_win_over_durations() -> None:
