@@ -15,6 +15,10 @@ INKS = (
 )  # fmt: skip
 
 
+CLOSEST = 2
+"""Cells that stay between two parts of a line."""
+
+
 class Span(NamedTuple):
     """Text in one ink."""
 
@@ -97,26 +101,35 @@ def tidied(line: Line) -> Line:
 
 
 def row(parts: Sequence[Part], width: int, gap: int = 3) -> Line:
-    """As many parts as fit side by side, in the order given."""
-    kept = [part for part in parts if part.spans]
-    while len(kept) > 1 and _length(kept, gap) > width:
-        kept.remove(max(reversed(kept), key=lambda part: part.rank))
-    joined: list[Span] = []
-    for index, part in enumerate(kept):
-        if index:
-            joined.append(Span(" " * gap))
-        joined.extend(part.spans)
-    return tuple(joined)
+    """As many parts as fit side by side, in the order given; they move closer before one is dropped."""
+    kept, gap = _that_fit(parts, width, gap)
+    return _joined(kept, gap)
 
 
 def spread(left: Sequence[Part], right: Sequence[Part], width: int, gap: int = 3) -> Line:
     """Parts from the left edge and parts at the right edge; ranks count over both."""
-    kept = [(side, part) for side, parts in enumerate((left, right)) for part in parts if part.spans]
-    while len(kept) > 1 and _length([part for _, part in kept], gap) > width:
-        kept.remove(max(reversed(kept), key=lambda item: item[1].rank))
-    start = row([part for side, part in kept if side == 0], width, gap)
-    end = row([part for side, part in kept if side == 1], width, gap)
+    kept, gap = _that_fit([*left, *right], width, gap)
+    start = _joined([part for part in left if part in kept], gap)
+    end = _joined([part for part in right if part in kept], gap)
     return (*start, Span(" " * (width - cells(start) - cells(end))), *end)
+
+
+def _that_fit(parts: Sequence[Part], width: int, gap: int) -> tuple[list[Part], int]:
+    """The parts to keep, and the cells between them."""
+    kept = [part for part in parts if part.spans]
+    closest = min(gap, CLOSEST)
+    while len(kept) > 1 and _length(kept, closest) > width:
+        kept.remove(max(reversed(kept), key=lambda part: part.rank))
+    return kept, gap if _length(kept, gap) <= width else closest
+
+
+def _joined(parts: Sequence[Part], gap: int) -> Line:
+    joined: list[Span] = []
+    for index, one in enumerate(parts):
+        if index:
+            joined.append(Span(" " * gap))
+        joined.extend(one.spans)
+    return tuple(joined)
 
 
 def wrapped(text: str, width: int, ink: str = "plain") -> list[Line]:

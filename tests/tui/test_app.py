@@ -7,6 +7,8 @@ from rich.cells import cell_len
 from textual.widgets import Input
 
 from rltop.models.event import LogLine, SourceStatus
+from rltop.models.money import Bill
+from rltop.models.settings import Settings
 from rltop.monitor.frame import Frame
 from rltop.tui import bindings
 from rltop.tui.app import RltopApp
@@ -254,6 +256,20 @@ async def test_a_finished_run_has_one_price() -> None:
     assert "in all" in text
     assert "at the end" not in text
     assert "at the cap" not in text
+
+
+async def test_a_finished_run_says_whether_it_kept_to_its_budget() -> None:
+    finished = replace(frames.tinker(59), status="finished")
+    for budget, verdict in ((20.0, "✓ within budget"), (10.0, "✖ over budget by $2.6")):
+        frame = replace(finished, settings=Settings(budget_usd=budget))
+        assert verdict in "\n".join(await read(frame, (80, 24)))
+
+
+async def test_where_there_are_no_dollars_the_length_has_their_place() -> None:
+    frame = frames.verl(budget=None)
+    text = "\n".join(await read(replace(frame, bill=Bill()), (80, 24)))
+    assert "cap 2 048 ┄" in text
+    assert "no price for this run" in text
 
 
 async def test_unreadable_lines_are_counted_on_screen() -> None:

@@ -19,6 +19,10 @@ def test_the_part_with_the_highest_rank_goes_first_wherever_it_stands() -> None:
     assert text_of(line) == "cost   budget"
 
 
+def test_parts_move_closer_before_one_is_dropped() -> None:
+    assert text_of(row([part(0, Span("cost")), part(1, Span("budget"))], 12)) == "cost  budget"
+
+
 def test_the_last_part_is_never_dropped() -> None:
     assert text_of(row([part(0, Span("a long word"))], 3)) == "a long word"
 

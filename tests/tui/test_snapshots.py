@@ -102,8 +102,7 @@ async def drawn(
     control = Keyboard() if frame.replay else None
     app = RltopApp(Frames(frame, control=control), theme=theme, ascii_only=ascii_only)
     async with app.run_test(size=size) as pilot:
-        name = frame.info.name or "unnamed"
-        await until(pilot, app, name)
+        await until(pilot, app, frame.info.name or "waiting for")
         await pilot.press(*keys)
         await until(pilot, app, on_screen)
         return app.export_screenshot()

@@ -67,4 +67,5 @@ class Overview(FramedScreen):
 
     def show(self, frame: Frame) -> None:
         self.set_class(len(frame.state.history) == 0, "-empty")
+        self.set_class(frame.bill.spent_usd is None, "-unpriced")
         super().show(frame)

@@ -3,7 +3,7 @@
 from ...models import text
 from ...models.money import Meter
 from ...monitor.frame import Frame
-from ..lines import Line, Part, Span, part, row
+from ..lines import Line, Part, Span, part, row, wrapped
 from ..readings import first_step, last_step, steps_done
 from .panel import Panel
 
@@ -29,10 +29,10 @@ class Cost(Panel):
     def lay_out(self, frame: Frame, width: int, height: int) -> list[Line]:
         room = width - LABEL
         lines = [(Span(f"{'COST':{LABEL}}", "title"), *row(_dollars(frame, room < 40), room))]
-        for parts in (_budget(frame), _meters(frame) if width >= 100 else []):
-            if parts:
-                lines.append((Span(" " * LABEL), *row(parts, room)))
-        return lines
+        below = _unpriced(frame, room) if frame.bill.spent_usd is None else [row(_outlook(frame), room)]
+        if width >= 100:
+            below.append(row(_meters(frame), room))
+        return lines + [(Span(" " * LABEL), *line) for line in below if line]
 
 
 def _dollars(frame: Frame, terse: bool) -> list[Part]:
@@ -58,31 +58,40 @@ def _dollars(frame: Frame, terse: bool) -> list[Part]:
     return parts
 
 
-def _unpriced(frame: Frame) -> list[Part]:
+def _unpriced(frame: Frame, room: int) -> list[Line]:
     """Why there are no dollars, and how to get some."""
-    notes = frame.bill.notes or ("no price for this run: --price P,S,T or --usd-per-gpu-hour USD",)
-    return [part(0, Span(notes[0], "dim"))]
+    notes = frame.bill.notes or (
+        "no price for this run: --price PREFILL,SAMPLE,TRAIN or --usd-per-gpu-hour USD",
+    )
+    return wrapped(notes[0], room, "dim")
 
 
-def _budget(frame: Frame) -> list[Part]:
-    projection = frame.projection
-    if frame.bill.spent_usd is None:
-        return _unpriced(frame)
-    parts: list[Part] = []
-    if (chance := projection.p_over_budget) is not None:
-        ink = "bad" if chance > 0.9 else "warn" if chance > 0.5 else "plain"
-        sign = "✖ " if chance > 0.9 else "▲ " if chance > 0.5 else ""
-        parts.append(part(0, Span(f"{sign}over budget {text.percent(chance)}", ink)))
-    if (breaks := projection.budget_breaks_at_step) is not None:
+def _outlook(frame: Frame) -> list[Part]:
+    """How the budget stands, and what may still come."""
+    projection, finished = frame.projection, frame.status == "finished"
+    parts = [_against_budget(frame)]
+    if (breaks := projection.budget_breaks_at_step) is not None and not finished:
         parts.append(part(1, Span("breaks at step ", "dim"), Span(str(breaks)), *_until(frame, breaks)))
-    over = frame.status == "finished"
-    if projection.final_usd is not None and projection.final_usd.at_cap is not None and not over:
+    if projection.final_usd is not None and projection.final_usd.at_cap is not None and not finished:
         parts.append(part(2, Span("at the cap ", "dim"), Span(text.usd(projection.final_usd.at_cap))))
     if frame.bill.last_step_usd is not None:
         parts.append(part(3, Span("last step ", "dim"), Span(text.usd(frame.bill.last_step_usd))))
-    if frame.settings.budget_usd is None and not over:
+    if frame.settings.budget_usd is None and not finished:
         parts.append(part(4, Span("no budget set: --budget USD", "dim")))
     return parts
+
+
+def _against_budget(frame: Frame) -> Part:
+    budget, spent, chance = frame.settings.budget_usd, frame.bill.spent_usd, frame.projection.p_over_budget
+    if budget is not None and spent is not None and spent > budget:
+        return part(0, Span(f"✖ over budget by {text.usd(spent - budget)}", "bad"))
+    if budget is not None and frame.status == "finished":
+        return part(0, Span("✓ within budget", "good"))
+    if chance is None:
+        return part(0)
+    ink = "bad" if chance > 0.9 else "warn" if chance > 0.5 else "plain"
+    sign = "✖ " if chance > 0.9 else "▲ " if chance > 0.5 else ""
+    return part(0, Span(f"{sign}over budget {text.percent(chance)}", ink))
 
 
 def _until(frame: Frame, step: int) -> Line:

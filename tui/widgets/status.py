@@ -42,7 +42,7 @@ class Status(Panel):
 
 def _who(frame: Frame, width: int) -> Line:
     info, status = frame.info, frame.status
-    name = clean(info.name or "unnamed run")
+    name = clean(info.name or _file(frame) or "unnamed run")
     word = "waiting" if status == "unknown" and not len(frame.state.history) else status
     model = (info.model or "").rsplit("/", 1)[-1]
     framework = FRAMEWORKS.get(info.framework or "", "")
@@ -60,6 +60,12 @@ def _who(frame: Frame, width: int) -> Line:
         width,
         gap=2,
     )
+
+
+def _file(frame: Frame) -> str:
+    """The end of the path that the run is read from, for want of a name."""
+    status = next(iter(frame.state.sources.values()), None)
+    return "" if status is None else "/".join(status.path.rstrip("/").split("/")[-2:])
 
 
 def _machines(frame: Frame) -> str:
