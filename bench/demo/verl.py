@@ -141,7 +141,7 @@ def verl_config() -> str:
             " 'trainer': {'experiment_name': 'math-verl',",
             "             'n_gpus_per_node': 8,",
             "             'nnodes': 1,",
-            f"             'project_name': '{MARK}',",
+            "             'project_name': 'rltop-demo',",
             "             'save_freq': -1,",
             "             'test_freq': 5,",
             "             'total_epochs': 1,",

@@ -12,12 +12,12 @@ PRICES_OF = "2026-01-05"
 """When the runs were made; their prices are of that day."""
 
 
+REMARK = "a demo, reconstructed from the published totals of a real run"
+
+
 def run(args: argparse.Namespace) -> int:
     """Play a built-in run."""
-    print(
-        f"{args.run}: reconstructed from the published totals of a real run; see rltop demo --help",
-        file=sys.stderr,
-    )
+    print(f"{args.run}: {REMARK}", file=sys.stderr)
     known = {"gpu_type": "B200", "budget_usd": 150.0} if args.run == "math-verl" else {}
     with as_file(files("rltop.monitor.demo") / "data" / args.run) as folder:
-        return play(args, open_target(folder), settings_of(args, prices_date=PRICES_OF, **known))
+        return play(args, open_target(folder), settings_of(args, prices_date=PRICES_OF, **known), REMARK)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..models import text
 from ..models.event import Event
+from ..models.run import RunInfo
 from ..models.settings import Settings
 from ..monitor.clock import SystemClock
 from ..monitor.frame import Frame
@@ -25,10 +26,10 @@ def run(args: argparse.Namespace) -> int:
     return play(args, sources, settings_of(args))
 
 
-def play(args: argparse.Namespace, sources: Sequence[Source], settings: Settings) -> int:
-    """Play sources back: on the screen where there is one, as lines otherwise."""
+def play(args: argparse.Namespace, sources: Sequence[Source], settings: Settings, *remarks: str) -> int:
+    """Play sources back, with remarks on the run: on the screen where there is one, as lines otherwise."""
     clock = SystemClock()
-    events = read_events(sources, clock.now())
+    events: list[Event] = [RunInfo(notes=remarks), *read_events(sources, clock.now())]
     ended_at = last_change(events)
     session = ReplaySession(
         timeline(events, ended_at),
