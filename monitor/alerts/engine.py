@@ -1,18 +1,145 @@
-"""Alerts engine."""
+"""Runs the rules over a run and keeps the alerts: all of them, in order, for as long as the run is watched.
 
-from ...models.alert import Alert
+No alert is ever dropped, merged away or held back: a list that is too long is the screen's matter.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from ...models.alert import Alert, Severity
 from ...models.settings import Settings
 from ..moment import Moment
+from . import RULES
+from .latch import Latch
+from .options import RuleOptions, check_names, options_of
+from .rule import Reading, Rule, Unwatched
+from .stakes import step_of
+
+MISSED_READINGS = 20
+"""After so many looks without its input a rule that had been watched no longer is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Whether a rule has what it needs; if not, `why` says what it lacks."""
+
+    rule: str
+    watched: bool
+    why: str
 
 
 class AlertEngine:
-    """Runs the rules."""
+    """The alerts of one run. Depends on the moments it is shown and on nothing else.
+
+    Raises SettingsError when a setting names no rule, no setting of it, or a value of the wrong kind.
+    """
 
     def __init__(self, settings: Settings) -> None:
-        self.alerts: tuple[Alert, ...] = ()
+        rules = {rule.name: rule for rule in RULES}
+        check_names(rules, settings.alerts)
+        options = {name: options_of(rule, settings.alerts.get(name, {})) for name, rule in rules.items()}
+        self._watchers = [_Watcher(rule, options[name]) for name, rule in rules.items()]
+        self._by_step = [w for w in self._watchers if w.options.enabled and w.rule.observe]
+        self._by_time = [w for w in self._watchers if w.options.enabled and w.rule.tick]
+        self._alerts: list[Alert] = []
+        self._shown: tuple[Alert, ...] | None = ()
+
+    @property
+    def alerts(self) -> tuple[Alert, ...]:
+        """All alerts in the order in which they were raised, cleared ones too."""
+        if self._shown is None:
+            self._shown = tuple(self._alerts)
+        return self._shown
+
+    @property
+    def watched(self) -> tuple[Watch, ...]:
+        """Every rule, whether it is being watched, and what it lacks or waits for."""
+        return tuple(watcher.watch() for watcher in self._watchers)
 
     def observe(self, moment: Moment) -> None:
-        """One closed step."""
+        """Take in a step that has just closed; `moment.row` is that step."""
+        for watcher in self._by_step:
+            assert watcher.rule.observe is not None
+            watcher.memory, reading = watcher.rule.observe(watcher.memory, moment, watcher.options.limits)
+            self._take(watcher, reading, moment)
 
     def tick(self, moment: Moment) -> None:
-        """Between steps."""
+        """Take in that time has passed."""
+        for watcher in self._by_time:
+            assert watcher.rule.tick is not None
+            watcher.memory, reading = watcher.rule.tick(watcher.memory, moment, watcher.options.limits)
+            self._take(watcher, reading, moment)
+
+    def _take(self, watcher: "_Watcher", reading: Reading | Unwatched | None, moment: Moment) -> None:
+        if reading is None:
+            return
+        if isinstance(reading, Unwatched):
+            watcher.missed += 1
+            watcher.why = reading.why
+            return
+        watcher.missed, watcher.ever, watcher.why = 0, True, reading.note
+        watcher.latch, change = watcher.latch.read(reading, watcher.options.debounce)
+        severity = watcher.latch.severity
+        if change == "cleared":
+            self._change(watcher.place, cleared_step=step_of(moment))
+        elif severity is None:
+            return
+        elif change == "raised":
+            watcher.place = len(self._alerts)
+            self._alerts.append(_alert(watcher, severity, reading, moment))
+            self._shown = None
+        elif reading.level != "ok":
+            self._renew(watcher, severity, reading)
+
+    def _renew(self, watcher: "_Watcher", severity: Severity, reading: Reading) -> None:
+        """An alert that is up tells of the newest reading that bears it out."""
+        before = self._alerts[watcher.place]
+        shown = watcher.options.severity or severity
+        if (shown, reading.message, reading.advice) != (before.severity, before.message, before.advice):
+            self._change(
+                watcher.place,
+                severity=shown,
+                value=reading.value,
+                threshold=reading.threshold,
+                message=reading.message,
+                advice=reading.advice,
+            )
+
+    def _change(self, place: int, **fields: Any) -> None:
+        self._alerts[place] = self._alerts[place].model_copy(update=fields)
+        self._shown = None
+
+
+class _Watcher:
+    """One rule at work: its settings, what it remembers, and the alert that it has up."""
+
+    __slots__ = ("ever", "latch", "memory", "missed", "options", "place", "rule", "why")
+
+    def __init__(self, rule: Rule[Any, Any], options: RuleOptions) -> None:
+        self.rule = rule
+        self.options = options
+        self.memory = rule.memory
+        self.latch = Latch()
+        self.place = -1
+        self.ever = False
+        self.missed = 0
+        self.why = "no step yet" if rule.observe else "no look yet"
+
+    def watch(self) -> Watch:
+        if not self.options.enabled:
+            return Watch(self.rule.name, False, "switched off")
+        return Watch(self.rule.name, self.ever and self.missed < MISSED_READINGS, self.why)
+
+
+def _alert(watcher: _Watcher, severity: Severity, reading: Reading, moment: Moment) -> Alert:
+    ended_at = moment.get("ended_at")
+    return Alert(
+        rule=watcher.rule.name,
+        severity=watcher.options.severity or severity,
+        step=step_of(moment) if reading.since is None else reading.since,
+        raised_at=moment.now if ended_at is None else ended_at,
+        value=reading.value,
+        threshold=reading.threshold,
+        message=reading.message,
+        advice=reading.advice,
+    )

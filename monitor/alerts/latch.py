@@ -1,0 +1,51 @@
+"""Raise once, escalate, clear once, re-arm: the only place where readings turn into alerts. Pure."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ...models.alert import Severity
+from .rule import RANK, Debounce, Level, Reading
+
+Change = Literal["raised", "escalated", "cleared"]
+
+_SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")
+
+
+@dataclass(frozen=True, slots=True)
+class Latch:
+    """Where one rule stands. A severity only rises until the alert is cleared as a whole."""
+
+    severity: Severity | None = None
+    """Of the alert that is up; None while there is none."""
+    recent: tuple[Level, ...] = ()
+    """The newest levels read, as many as the debounce looks at."""
+    good: int = 0
+    """Good readings in a row."""
+
+    def read(self, reading: Reading, debounce: Debounce) -> tuple["Latch", Change | None]:
+        """The latch after one more reading, and what that changed."""
+        if self.severity is None and reading.level == "ok" and not self.recent:
+            return self, None
+        width = max(debounce.warning[1], debounce.critical[1])
+        recent = (*self.recent, reading.level)[-width:]
+        reached = reading.level if reading.certain and reading.level != "ok" else _reached(recent, debounce)
+        if self.severity is None:
+            if reached is None:
+                return (Latch(None, recent) if any(level != "ok" for level in recent) else Latch()), None
+            return Latch(reached, recent), "raised"
+        if reached is not None and RANK[reached] > RANK[self.severity]:
+            return Latch(reached, recent), "escalated"
+        good = self.good + 1 if reading.good else 0
+        if good >= debounce.clear:
+            # Nothing of the old alert counts towards the next one.
+            return Latch(), "cleared"
+        return Latch(self.severity, recent, good), None
+
+
+def _reached(recent: tuple[Level, ...], debounce: Debounce) -> Severity | None:
+    """The highest severity that enough of the newest levels come up to."""
+    for severity in _SEVERITIES:
+        m, n = debounce.critical if severity == "critical" else debounce.warning
+        if sum(RANK[level] >= RANK[severity] for level in recent[-n:]) >= m:
+            return severity
+    return None

@@ -1,0 +1,104 @@
+"""Throughput that falls: the same hour buys less training. Whole-step MFU, else tokens per second.
+
+EWMA(0.4) below `warn` times the median of steps 3 to 12 (the first two warm up); 3 of 4 steps. Zero
+and infinity are what frameworks log for "unknown", so they count as missing.
+"""
+
+import math
+import statistics
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from ...models.text import percent
+from ..moment import Moment
+from .baseline import Baseline
+from .rule import FINE, Debounce, Reading, Rule, Unwatched, learning
+from .stakes import advise, at_this_rate, extra_usd
+
+Signal = Literal["mfu_whole_step", "tokens_per_s"]
+_CALLED: dict[Signal, str] = {"mfu_whole_step": "MFU", "tokens_per_s": "throughput"}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Ratios to the usual level."""
+
+    warn: float = 0.70
+    critical: float = 0.45
+    clear: float = 0.85
+    skip_steps: int = 2
+    base_steps: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The series that this run has, and its baseline; `costs` in dollars a step."""
+
+    signal: Signal | None = None
+    series: Baseline = Baseline()
+    first_step: int = 0
+    costs: tuple[float, ...] = ()
+
+
+def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Reading | Unwatched]:
+    """One closed step."""
+    # A run is judged by one series throughout: the two are not in the same unit.
+    signal: Signal | None = memory.signal or _signal(moment)
+    x = measured(moment, signal) if signal is not None else None
+    if signal is None or x is None:
+        return memory, Unwatched("neither MFU nor throughput in this log")
+    if memory.signal is None and moment.row is not None:
+        memory = replace(memory, signal=signal, first_step=moment.row.step)
+    series = memory.series.add(x, limits.base_steps, limits.skip_steps)
+    usd = moment.cost.usd if moment.cost is not None else None
+    learnt = memory.series.seen - limits.skip_steps
+    if learnt < limits.base_steps:
+        costs = memory.costs if usd is None else (*memory.costs, usd)
+        wanted = limits.base_steps + limits.skip_steps
+        return replace(memory, series=series, costs=costs), learning(series.seen, wanted)
+    memory = replace(memory, series=series)
+    share = (series.now or 0.0) / (series.usual or 1.0)
+    good = share > limits.clear
+    if share >= limits.warn:
+        return memory, FINE if good else Reading(value=share, threshold=limits.warn)
+    critical = share < limits.critical
+    first = memory.first_step + limits.skip_steps
+    return memory, Reading(
+        level="critical" if critical else "warning",
+        good=good,
+        value=share,
+        threshold=limits.critical if critical else limits.warn,
+        message=f"{_CALLED[signal]} down {percent(1 - share)} "
+        f"from steps {first}–{first + limits.base_steps - 1}",
+        advice=_advice(memory, moment),
+    )
+
+
+def measured(moment: Moment, name: str) -> float | None:
+    """A quantity of this step that cannot be zero or infinite when it was really measured."""
+    x = moment.get(name)
+    return x if x is not None and x > 0 and math.isfinite(x) else None
+
+
+def _signal(moment: Moment) -> Signal | None:
+    for signal in _CALLED:
+        if measured(moment, signal) is not None:
+            return signal
+    return None
+
+
+def _advice(memory: Memory, moment: Moment) -> str:
+    # Tokens cost the same however slowly they come; hours do not.
+    by_the_hour = moment.bill.basis == "gpu-hours" and memory.costs
+    extra = extra_usd(moment, statistics.median(memory.costs)) if by_the_hour else None
+    return advise(at_this_rate(extra), "see which phase of the step has grown")
+
+
+RULE = Rule(
+    name="mfu_drop",
+    about="MFU or throughput that falls below its usual level",
+    limits=Limits(),
+    memory=Memory(),
+    debounce=Debounce(warning=(3, 4), critical=(3, 4)),
+    observe=observe,
+)

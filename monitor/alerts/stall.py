@@ -1,0 +1,157 @@
+"""No step for longer than this run has ever needed: it hangs, or its machine is gone.
+
+Deadline: max(floor, factor × max(95th percentile of the last 50 steps, median of the last 5)), and
+30 minutes before three steps have been timed. A due evaluation or checkpoint is allowed for. A pause
+that is found in a log afterwards is judged alike, so that a replay raises what a live run did.
+"""
+
+import statistics
+from dataclasses import dataclass
+
+from ...models.text import duration, usd
+from ..moment import Moment
+from .rule import Debounce, Reading, Rule, Unwatched
+from .stakes import advise, step_of, wall_usd
+
+_KEPT = 50
+_UNTIMED_S = 1800.0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Times in seconds."""
+
+    floor_s: float = 120.0
+    factor: float = 3.0
+    critical_factor: float = 3.0
+    """Deadlines that must pass for a warning to become critical."""
+    silent_s: float = 86_400.0
+    """A log that has been silent for longer was left rather than stalled: told as a matter of fact."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Wall seconds of the newest steps, evaluations and checkpoints apart."""
+
+    steps_s: tuple[float, ...] = ()
+    deadline_s: float = _UNTIMED_S
+    aside_s: float = 0.0
+    """The longest evaluation and checkpoint so far."""
+    ended_at: float | None = None
+    attempt: int = 0
+    step: int = 0
+
+
+def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Reading | Unwatched]:
+    """One closed step: how long it took in wall time."""
+    row, cost = moment.row, moment.cost
+    if row is None:
+        return memory, Unwatched("no step yet")
+    ended_at = row.get("ended_at")
+    aside_s = ((cost.eval_s or 0.0) + (cost.checkpoint_s or 0.0)) if cost is not None else 0.0
+    worked_s = cost.duration_s if cost is not None else row.get("duration_s")
+    gap_s = None
+    # What lies between two attempts is a restart, and told as one.
+    if ended_at is not None and memory.ended_at is not None and row.attempt == memory.attempt:
+        gap_s = max(0.0, ended_at - memory.ended_at - aside_s)
+    taken_s = max((x for x in (worked_s, gap_s) if x is not None), default=None)
+    if taken_s is None:
+        return memory, Unwatched("no times in this log")
+    reading = _read(taken_s, memory, moment, limits, since=memory.step)
+    return _remember(memory, moment, limits, taken_s, aside_s), reading
+
+
+def tick(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Reading | Unwatched | None]:
+    """How long it has been silent."""
+    if moment.status not in ("running", "stalled"):
+        return memory, None
+    silent_s = moment.since_last_step_s
+    if silent_s is None:
+        return memory, Unwatched("no times in this log")
+    if silent_s > limits.silent_s:
+        return memory, Reading(
+            level="info",
+            value=silent_s,
+            threshold=limits.silent_s,
+            message=f"silent for {duration(silent_s)}, and the log does not say that the run ended",
+            advice="if it has ended, all is well",
+        )
+    reading = _read(silent_s - _allowance_s(memory, moment), memory, moment, limits, silent_s=silent_s)
+    # Silence only grows: an alert is cleared by the next step in time, never by looking again.
+    return memory, reading if reading.level != "ok" else None
+
+
+def _read(
+    seconds: float,
+    memory: Memory,
+    moment: Moment,
+    limits: Limits,
+    since: int | None = None,
+    silent_s: float | None = None,
+) -> Reading:
+    deadline_s = memory.deadline_s
+    if seconds <= deadline_s:
+        return Reading(good=True, value=seconds, threshold=deadline_s)
+    critical = seconds > limits.critical_factor * deadline_s
+    shown_s = seconds if silent_s is None else silent_s
+    cost = wall_usd(moment, shown_s)
+    usual = f", usually {duration(statistics.median(memory.steps_s))}" if memory.steps_s else ""
+    return Reading(
+        level="critical" if critical else "warning",
+        certain=True,
+        value=seconds,
+        threshold=limits.critical_factor * deadline_s if critical else deadline_s,
+        message=f"no step for {duration(shown_s)}{usual}",
+        advice=advise(
+            f"{usd(cost)} of idle time" if cost is not None else "", "see the last lines of its log"
+        ),
+        since=since if silent_s is None else step_of(moment),
+    )
+
+
+def _remember(memory: Memory, moment: Moment, limits: Limits, taken_s: float, aside_s: float) -> Memory:
+    steps_s = (*memory.steps_s, taken_s)[-_KEPT:]
+    row = moment.row
+    ended_at = row.get("ended_at") if row is not None else None
+    return Memory(
+        steps_s=steps_s,
+        deadline_s=_deadline_s(steps_s, limits),
+        aside_s=max(memory.aside_s, aside_s),
+        ended_at=memory.ended_at if ended_at is None else ended_at,
+        attempt=row.attempt if row is not None else memory.attempt,
+        step=step_of(moment),
+    )
+
+
+def _deadline_s(steps_s: tuple[float, ...], limits: Limits) -> float:
+    if len(steps_s) < 3:
+        return max(limits.floor_s, _UNTIMED_S)
+    ranked = sorted(steps_s)
+    at = 0.95 * (len(ranked) - 1)
+    low = int(at)
+    slow = ranked[low] + (at - low) * (ranked[min(low + 1, len(ranked) - 1)] - ranked[low])
+    return max(limits.floor_s, limits.factor * max(slow, statistics.median(steps_s[-5:])))
+
+
+def _allowance_s(memory: Memory, moment: Moment) -> float:
+    """Seconds granted because an evaluation or a checkpoint may be under way."""
+    done = step_of(moment)
+    if not any(n and (done % n == 0 or (done + 1) % n == 0) for n in _rhythms(moment)):
+        return 0.0
+    # How long the first one takes is not known: as long again as a step may.
+    return 1.5 * memory.aside_s if memory.aside_s else memory.deadline_s
+
+
+def _rhythms(moment: Moment) -> tuple[int | None, int | None]:
+    return moment.info.eval_every, moment.info.save_every
+
+
+RULE = Rule(
+    name="stall",
+    about="no step for much longer than a step takes",
+    limits=Limits(),
+    memory=Memory(),
+    debounce=Debounce(clear=1),
+    observe=observe,
+    tick=tick,
+)
