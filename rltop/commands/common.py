@@ -96,6 +96,11 @@ def recorder_of(args: argparse.Namespace) -> Recorder | None:
     return Recorder(args.record) if args.record else None
 
 
+def has_screen() -> bool:
+    """Whether there is a terminal to draw on. The screen is drawn on stderr and its size is stdout's."""
+    return sys.stdout.isatty() and sys.stderr.isatty()
+
+
 def on_screen(session: Runner, args: argparse.Namespace) -> int:
     """Show a session until the user leaves; the exit code."""
     from ..tui.launch import show  # a wrong word should not have to wait for the screen to be imported

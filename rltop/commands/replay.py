@@ -1,7 +1,6 @@
 """`rltop replay`: a finished run at any speed, on the screen or as lines."""
 
 import argparse
-import sys
 from collections.abc import Sequence
 
 from ..models import text
@@ -14,7 +13,7 @@ from ..monitor.replay import ReplaySession
 from ..monitor.source import Source
 from ..monitor.target import TargetError
 from ..monitor.timeline import last_change, timeline
-from .common import complain, on_screen, pipeline, settings_of, sources_of
+from .common import complain, has_screen, on_screen, pipeline, settings_of, sources_of
 
 
 def run(args: argparse.Namespace) -> int:
@@ -38,7 +37,7 @@ def play(args: argparse.Namespace, sources: Sequence[Source], settings: Settings
         speed=args.speed,
         from_step=args.from_step,
     )
-    if args.plain or not sys.stdout.isatty():
+    if args.plain or not has_screen():
         session.step_frames(print_line)
         return 0
     return on_screen(session, args)

@@ -1,11 +1,10 @@
 """`rltop TARGET`: the screen, on a run that grows or has ended."""
 
 import argparse
-import sys
 
 from ..monitor.clock import SystemClock
 from ..monitor.session import Session
-from .common import complain, on_screen, pipeline, recorder_of, settings_of, waiting_sources_of
+from .common import complain, has_screen, on_screen, pipeline, recorder_of, settings_of, waiting_sources_of
 
 
 def run(args: argparse.Namespace) -> int:
@@ -13,7 +12,7 @@ def run(args: argparse.Namespace) -> int:
     target = args.target or only_run_here()
     if target is None:
         return complain("no run named: give a run folder or a log, or try `rltop demo`")
-    if not sys.stdout.isatty():
+    if not has_screen():
         return complain("the screen needs a terminal; `rltop check` and `rltop follow` do not")
     session = Session(
         waiting_sources_of(target), pipeline(settings_of(args)), SystemClock(), recorder=recorder_of(args)
