@@ -93,6 +93,8 @@ class AlertEngine:
 
     def _renew(self, watcher: "_Watcher", severity: Severity, reading: Reading) -> None:
         """An alert that is up tells of the newest reading that bears it out."""
+        if reading.level == "info" != severity:
+            return
         before = self._alerts[watcher.place]
         shown = watcher.options.severity or severity
         if (shown, reading.message, reading.advice) != (before.severity, before.message, before.advice):

@@ -8,6 +8,7 @@ from .rule import RANK, Debounce, Level, Reading
 
 Change = Literal["raised", "escalated", "cleared"]
 
+_MOST_DOUBLINGS = 5
 _SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")
 
 
@@ -21,6 +22,8 @@ class Latch:
     """The newest levels read, as many as the debounce looks at."""
     good: int = 0
     """Good readings in a row."""
+    cleared: int = 0
+    """How often it has been cleared."""
 
     def read(self, reading: Reading, debounce: Debounce) -> tuple["Latch", Change | None]:
         """The latch after one more reading, and what that changed."""
@@ -28,18 +31,21 @@ class Latch:
             return self, None
         width = max(debounce.warning[1], debounce.critical[1])
         recent = (*self.recent, reading.level)[-width:]
-        reached = reading.level if reading.certain and reading.level != "ok" else _reached(recent, debounce)
+        reached = _reached(recent, debounce)
+        if reading.certain and reading.level != "ok":
+            reached = reading.level
         if self.severity is None:
-            if reached is None:
-                return (Latch(None, recent) if any(level != "ok" for level in recent) else Latch()), None
-            return Latch(reached, recent), "raised"
+            if reached is not None:
+                return Latch(reached, recent, 0, self.cleared), "raised"
+            quiet = all(level == "ok" for level in recent)
+            return Latch(None, () if quiet else recent, 0, self.cleared), None
         if reached is not None and RANK[reached] > RANK[self.severity]:
-            return Latch(reached, recent), "escalated"
+            return Latch(reached, recent, 0, self.cleared), "escalated"
         good = self.good + 1 if reading.good else 0
-        if good >= debounce.clear:
+        if good >= debounce.clear * (2 ** min(self.cleared, _MOST_DOUBLINGS) if debounce.wary else 1):
             # Nothing of the old alert counts towards the next one.
-            return Latch(), "cleared"
-        return Latch(self.severity, recent, good), None
+            return Latch(cleared=self.cleared + 1), "cleared"
+        return Latch(self.severity, recent, good, self.cleared), None
 
 
 def _reached(recent: tuple[Level, ...], debounce: Debounce) -> Severity | None:

@@ -2,7 +2,8 @@
 
 One-sided CUSUM (Page 1954) on the log of the mean length against the run's first steps: z in units of
 their scatter, S = max(0, S + min(z, 6) - slack), S > height, and the EWMA(0.4) of the log at least
-`warn` times the start. 2 of 3 steps. The second condition keeps a long, small drift quiet.
+`warn` times the start. The second condition keeps a long, small drift quiet. The sum weighs the evidence of
+many steps, so one reading over both suffices.
 """
 
 import math
@@ -115,6 +116,6 @@ RULE = Rule(
     about="responses that grow longer",
     limits=Limits(),
     memory=Memory(),
-    debounce=Debounce(warning=(2, 3), critical=(2, 3)),
+    debounce=Debounce(warning=(1, 1), critical=(2, 3)),
     observe=observe,
 )

@@ -1,7 +1,8 @@
 """Throughput that falls: the same hour buys less training. Whole-step MFU, else tokens per second.
 
-EWMA(0.4) below `warn` times the median of steps 3 to 12 (the first two warm up); 3 of 4 steps. Zero
-and infinity are what frameworks log for "unknown", so they count as missing.
+EWMA(0.4) below `warn` times the median of steps 3 to 12 (the first two warm up); 3 of 4 steps, and only
+while steps are slower than they were then: shorter responses fill a GPU less, and cost nothing.
+Zero and infinity are what frameworks log for "unknown", so they count as missing.
 """
 
 import math
@@ -26,6 +27,8 @@ class Limits:
     warn: float = 0.70
     critical: float = 0.45
     clear: float = 0.85
+    slower: float = 1.15
+    """Step time against the usual one, from which on a fall of throughput matters."""
     skip_steps: int = 2
     base_steps: int = 10
 
@@ -36,6 +39,8 @@ class Memory:
 
     signal: Signal | None = None
     series: Baseline = Baseline()
+    work_s: Baseline = Baseline()
+    """Seconds of a step without its evaluation and checkpoint."""
     first_step: int = 0
     costs: tuple[float, ...] = ()
 
@@ -47,9 +52,17 @@ def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Rea
     x = measured(moment, signal) if signal is not None else None
     if signal is None or x is None:
         return memory, Unwatched("neither MFU nor throughput in this log")
+    seconds = measured(moment, "duration_s")
+    work_s = _work_s(moment, seconds)
+    if signal == "tokens_per_s" and seconds is not None and work_s is not None:
+        # Over the whole step by its definition: a step with an evaluation in it would look slow.
+        x *= seconds / work_s
     if memory.signal is None and moment.row is not None:
         memory = replace(memory, signal=signal, first_step=moment.row.step)
     series = memory.series.add(x, limits.base_steps, limits.skip_steps)
+    if work_s is not None:
+        timed = memory.work_s.add(work_s, limits.base_steps, limits.skip_steps)
+        memory = replace(memory, work_s=timed)
     usd = moment.cost.usd if moment.cost is not None else None
     learnt = memory.series.seen - limits.skip_steps
     if learnt < limits.base_steps:
@@ -59,7 +72,7 @@ def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Rea
     memory = replace(memory, series=series)
     share = (series.now or 0.0) / (series.usual or 1.0)
     good = share > limits.clear
-    if share >= limits.warn:
+    if share >= limits.warn or not _slower(memory.work_s, limits):
         return memory, FINE if good else Reading(value=share, threshold=limits.warn)
     critical = share < limits.critical
     first = memory.first_step + limits.skip_steps
@@ -78,6 +91,20 @@ def measured(moment: Moment, name: str) -> float | None:
     """A quantity of this step that cannot be zero or infinite when it was really measured."""
     x = moment.get(name)
     return x if x is not None and x > 0 and math.isfinite(x) else None
+
+
+def _work_s(moment: Moment, seconds: float | None) -> float | None:
+    if seconds is None or moment.row is None:
+        return None
+    rest = seconds - (moment.row.phase("eval") or 0.0) - (moment.row.phase("checkpoint") or 0.0)
+    return rest if rest > 0 else None
+
+
+def _slower(work_s: Baseline, limits: Limits) -> bool:
+    """Whether steps take longer than they did; True where it is not known."""
+    if work_s.now is None or work_s.usual is None:
+        return True
+    return work_s.now > limits.slower * work_s.usual
 
 
 def _signal(moment: Moment) -> Signal | None:

@@ -57,6 +57,8 @@ class Debounce:
     critical: tuple[int, int] = (1, 1)
     clear: int = 5
     """Good readings in a row."""
+    wary: bool = True
+    """An alert that comes back needs twice as many of them each time, so that noise cannot make it flap."""
 
 
 M = TypeVar("M")

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 from ...models.text import duration, usd
 from ..moment import Moment
-from .rule import Debounce, Reading, Rule, Unwatched
+from .rule import FINE, Debounce, Reading, Rule, Unwatched
 from .stakes import advise, step_of, wall_usd
 
 _KEPT = 50
+_TIMED = 3
 _UNTIMED_S = 1800.0
 
 
@@ -57,7 +58,9 @@ def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Rea
     taken_s = max((x for x in (worked_s, gap_s) if x is not None), default=None)
     if taken_s is None:
         return memory, Unwatched("no times in this log")
-    reading = _read(taken_s, memory, moment, limits, since=memory.step)
+    # How long the first steps take says what is usual, not that something was wrong.
+    usual_known = len(memory.steps_s) >= _TIMED
+    reading = _read(taken_s, memory, moment, limits, since=memory.step) if usual_known else FINE
     return _remember(memory, moment, limits, taken_s, aside_s), reading
 
 
@@ -124,7 +127,7 @@ def _remember(memory: Memory, moment: Moment, limits: Limits, taken_s: float, as
 
 
 def _deadline_s(steps_s: tuple[float, ...], limits: Limits) -> float:
-    if len(steps_s) < 3:
+    if len(steps_s) < _TIMED:
         return max(limits.floor_s, _UNTIMED_S)
     ranked = sorted(steps_s)
     at = 0.95 * (len(ranked) - 1)
@@ -151,7 +154,7 @@ RULE = Rule(
     about="no step for much longer than a step takes",
     limits=Limits(),
     memory=Memory(),
-    debounce=Debounce(clear=1),
+    debounce=Debounce(clear=1, wary=False),
     observe=observe,
     tick=tick,
 )
