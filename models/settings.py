@@ -1,31 +1,41 @@
 """What the user has said: by flag, or in rltop.toml. It beats whatever a log says or a table knows."""
 
+from typing import Annotated
+
+from pydantic import Field
+
 from .value import Value
 
 RuleSetting = float | int | bool | str
 
 
+class SettingsError(ValueError):
+    """A setting cannot be used; the message is one line that names it."""
+
+
 class TokenRates(Value):
     """The user's own rates, dollars per million tokens."""
 
-    prefill: float
-    sample: float
-    train: float
-    prefill_cached: float | None = None
+    prefill: float = Field(ge=0)
+    sample: float = Field(ge=0)
+    train: float = Field(ge=0)
+    prefill_cached: float | None = Field(default=None, ge=0)
 
 
 class Settings(Value):
     """Everything that changes what is computed. How it looks is the screen's own matter."""
 
-    budget_usd: float | None = None
-    total_steps: int | None = None
-    max_tokens: int | None = None
+    budget_usd: float | None = Field(default=None, ge=0)
+    total_steps: int | None = Field(default=None, ge=1)
+    max_tokens: int | None = Field(default=None, ge=1)
     model: str | None = None
-    gpus: int | None = None
+    gpus: int | None = Field(default=None, ge=1)
     gpu_type: str | None = None
-    usd_per_gpu_hour: float | None = None
+    usd_per_gpu_hour: float | None = Field(default=None, ge=0)
+    gpu_prices: dict[str, Annotated[float, Field(ge=0)]] = {}
+    """Dollars per GPU-hour by type, such as `B200`, for runs on different hardware."""
     token_rates: TokenRates | None = None
-    prices_date: str | None = None
+    prices_date: str | None = Field(default=None, pattern=r"^\d{4}-\d{2}-\d{2}$")
     """Use the price book in force on this day, YYYY-MM-DD, instead of the day of the run."""
     alerts: dict[str, dict[str, RuleSetting]] = {}
     """Per rule: thresholds, `enabled`, `severity`."""

@@ -179,7 +179,7 @@ def _health(frame: Frame) -> str:
 def _alerts(frame: Frame) -> list[str]:
     signs = {"critical": "✖", "warning": "▲", "info": "·"}
     return [
-        f"{signs[a.severity]} {a.severity:<8}{a.message}   since {a.step}   {a.advice}"
+        f"{signs[a.severity]} {a.severity:<9}{a.message}   since {a.step}   {a.advice}"
         for a in frame.alerts
         if a.cleared_step is None
     ]

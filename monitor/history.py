@@ -70,7 +70,7 @@ class History:
         self.raw: dict[str, array[float]] = {}
         self.phases: dict[str, array[float]] = {}
         self.nonfinite: dict[int, dict[str, float]] = {}
-        """Per row, what was logged as NaN or infinite: in a column it looks like a value not logged at all."""
+        """Per row, what was logged as NaN or infinite: in a column it looks like a value never logged."""
         self.evals: list[Eval] = []
         self.progress = array("q")
         """Rows that count as progress: without those that a restart made void. In order of arrival."""

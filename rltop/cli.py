@@ -6,11 +6,13 @@ above --fail-on, 2 wrong usage, 3 the input cannot be used.
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from . import __version__
+from .models.settings import SettingsError
 
 FINE, ALERTED, USAGE, UNUSABLE = 0, 1, 2, 3
 
@@ -35,6 +37,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser, run = COMMANDS[name]()
     try:
         return run(parser.parse_args(words))
+    except SettingsError as error:
+        print(f"rltop: {error}", file=sys.stderr)
+        return USAGE
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
@@ -169,7 +174,9 @@ def _settings_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--model", metavar="ID", help="the model's id in the price book")
     group.add_argument("--price", type=_rates, metavar="P,S,T[,C]",
                        help="dollars per million tokens: prefill, sample, train, cached prefill")  # fmt: skip
-    group.add_argument("--prices", metavar="DATE", help="use the price list in force on YYYY-MM-DD")
+    group.add_argument(
+        "--prices", type=_day, metavar="DATE", help="use the price list in force on YYYY-MM-DD"
+    )
     group.add_argument("--gpus", type=_count, metavar="N", help="GPUs that the run holds")
     group.add_argument("--gpu-type", metavar="NAME", help="such as B200, H100, A100")
     group.add_argument("--usd-per-gpu-hour", type=_dollars, metavar="USD", help="your price of a GPU-hour")
@@ -201,6 +208,12 @@ def _count(word: str) -> int:
     if value < 1:
         raise argparse.ArgumentTypeError(f"{word}: must be 1 or more")
     return value
+
+
+def _day(word: str) -> str:
+    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", word):
+        raise argparse.ArgumentTypeError(f"{word}: give a day as YYYY-MM-DD")
+    return word
 
 
 def _rates(word: str) -> tuple[float, ...]:

@@ -1,5 +1,7 @@
 """What all tests share."""
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,3 +17,13 @@ def shared_data() -> Path:
             "the folder of real runs is not beside this checkout; small fixtures of our own cover the rest"
         )
     return SHARED_DATA
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_settings_of_the_developers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tests, and the commands that they start, find neither settings nor refreshed prices."""
+    empty = str(tmp_path_factory.mktemp("home"))
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+            patch.setitem(os.environ, name, empty)
+        yield

@@ -7,11 +7,11 @@ from math import isfinite
 from typing import Any, get_args
 
 from ...models.alert import Severity
-from ...models.settings import RuleSetting
+from ...models.settings import RuleSetting, SettingsError
 from .rule import Debounce, Rule
 
 
-class SettingsError(ValueError):
+class RuleSettingsError(SettingsError):
     """A setting of an alert rule that does not exist or has a value of the wrong kind."""
 
     def __init__(self, rule: str, key: str | None, problem: str) -> None:
@@ -50,7 +50,7 @@ def options_of(rule: Rule[Any, Any], said: Mapping[str, RuleSetting]) -> RuleOpt
     for key, value in said.items():
         default = defaults.get(key, common.get(key))
         if default is None:
-            raise SettingsError(rule.name, key, _unknown(key, (*defaults, *common)))
+            raise RuleSettingsError(rule.name, key, _unknown(key, (*defaults, *common)))
         values[key] = _checked(rule.name, key, value, default)
     clear = int(values.pop("clear_after", rule.debounce.clear))
     enabled = bool(values.pop("enabled", True))
@@ -67,7 +67,7 @@ def check_names(rules: Mapping[str, Any], said: Mapping[str, Any]) -> None:
     """Raises SettingsError when the settings name a rule that there is not."""
     for name in said:
         if name not in rules:
-            raise SettingsError(name, None, "no such rule" + _nearest(name, tuple(rules)))
+            raise RuleSettingsError(name, None, "no such rule" + _nearest(name, tuple(rules)))
 
 
 def options_listed(rule: Rule[Any, Any], said: Mapping[str, RuleSetting]) -> tuple[Option, ...]:
@@ -91,7 +91,8 @@ def _severity(rule: str, value: RuleSetting | None) -> Severity | None:
             return severity
     if value is None:
         return None
-    raise SettingsError(rule, "severity", f"must be one of {', '.join(get_args(Severity))}, not {value!r}")
+    known = ", ".join(get_args(Severity))
+    raise RuleSettingsError(rule, "severity", f"must be one of {known}, not {value!r}")
 
 
 def _checked(rule: str, key: str, value: RuleSetting, default: RuleSetting) -> RuleSetting:
@@ -99,16 +100,16 @@ def _checked(rule: str, key: str, value: RuleSetting, default: RuleSetting) -> R
     if isinstance(default, bool):
         if isinstance(value, bool):
             return value
-        raise SettingsError(rule, key, f"must be true or false, not {value!r}")
+        raise RuleSettingsError(rule, key, f"must be true or false, not {value!r}")
     if isinstance(default, str):
         if isinstance(value, str):
             return value
-        raise SettingsError(rule, key, f"must be a word, not {value!r}")
+        raise RuleSettingsError(rule, key, f"must be a word, not {value!r}")
     if isinstance(value, bool | str) or not isfinite(value) or value < 0:
-        raise SettingsError(rule, key, f"must be a number of 0 or more, not {value!r}")
+        raise RuleSettingsError(rule, key, f"must be a number of 0 or more, not {value!r}")
     if isinstance(default, int):
         if value < 1 or value != int(value):
-            raise SettingsError(rule, key, f"must be a whole number of 1 or more, not {value!r}")
+            raise RuleSettingsError(rule, key, f"must be a whole number of 1 or more, not {value!r}")
         return int(value)
     return float(value)
 

@@ -68,7 +68,7 @@ def resolve(info: RunInfo, settings: Settings, at: float | None, book: Book) -> 
     )
     if platform == "tinker":
         return _by_tokens(common, settings, at, book)
-    by_hours = _by_gpu_hours(common, settings, gpu_type)
+    by_hours = _by_gpu_hours(common, settings, gpu_type, book)
     if by_hours.why_unpriced is None and (platform == "self-hosted" or settings.usd_per_gpu_hour is not None):
         return by_hours
     if settings.token_rates is not None:
@@ -112,10 +112,12 @@ def _by_tokens(common: Pricing, settings: Settings, at: float | None, book: Book
     )
 
 
-def _by_gpu_hours(common: Pricing, settings: Settings, gpu_type: str | None) -> Pricing:
+def _by_gpu_hours(common: Pricing, settings: Settings, gpu_type: str | None, book: Book) -> Pricing:
     """Per GPU-hour, by the user's price or by the GPU table."""
     gpu, notes, ref = common.gpu, (), None
     usd = settings.usd_per_gpu_hour
+    if usd is None and gpu_type is not None:
+        usd = _users_price(settings, gpu_type, gpu, book)
     if usd is None and gpu is not None and gpu.usd_per_hour is not None:
         usd = gpu.usd_per_hour
         ref = PriceBookRef(date=gpu.date, source=gpu.source)
@@ -132,6 +134,15 @@ def _by_gpu_hours(common: Pricing, settings: Settings, gpu_type: str | None) -> 
         notes=notes,
         why_unpriced=_missing_for_hours(common.gpus, usd, gpu_type),
     )
+
+
+def _users_price(settings: Settings, gpu_type: str, gpu: GpuPrice | None, book: Book) -> float | None:
+    """The user's own price of this type, under the log's name for it or under the table's."""
+    for name, usd in settings.gpu_prices.items():
+        row = book.gpu(name)
+        if name == gpu_type or (gpu is not None and row is not None and row.name == gpu.name):
+            return usd
+    return None
 
 
 def _missing_for_hours(gpus: int | None, usd: float | None, gpu_type: str | None) -> str | None:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from platformdirs import user_data_path
+from platformdirs import user_config_path, user_data_path
 
 from ..models.settings import Settings, TokenRates
+from ..monitor.config import NAME, load
 from ..monitor.money.book import Book
 from ..monitor.pipeline import Pipeline
 from ..monitor.recorder import Recorder
@@ -26,7 +27,11 @@ def complain(message: str) -> int:
 
 
 def settings_of(args: argparse.Namespace, **more: object) -> Settings:
-    """The settings that the flags give; `more` are defaults for flags that were not given."""
+    """The settings: flags over rltop.toml over `more`.
+
+    Raises:
+        SettingsError: a file of settings cannot be used.
+    """
     given: dict[str, object] = {
         "budget_usd": args.budget,
         "total_steps": args.total_steps,
@@ -41,7 +46,12 @@ def settings_of(args: argparse.Namespace, **more: object) -> Settings:
         names = ("prefill", "sample", "train", "prefill_cached")
         given["token_rates"] = TokenRates(**dict(zip(names, args.price, strict=False)))
     known = {name: value for name, value in given.items() if value is not None}
-    return Settings.model_validate({**more, **known})
+    return Settings.model_validate({**more, **load(config_files()), **known})
+
+
+def config_files() -> Sequence[Path]:
+    """Where settings may stand, the more particular last."""
+    return (user_config_path("rltop") / NAME, Path(NAME))
 
 
 def pipeline(settings: Settings, priced_at: float | None = None) -> Pipeline:

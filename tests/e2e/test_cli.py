@@ -1,0 +1,201 @@
+"""The command line as a script meets it: output, errors and exit codes."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rltop.models.report import CheckReport
+
+RLTOP = [sys.executable, "-m", "rltop"]
+
+
+def run(
+    *words: str, cwd: Path | None = None, stdin: bytes = b"", **more: str
+) -> "subprocess.CompletedProcess[str]":
+    done = subprocess.run(
+        [*RLTOP, *words],
+        cwd=cwd,
+        input=stdin,
+        env={**os.environ, **more},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def test_the_version_is_told() -> None:
+    assert run("--version").stdout.startswith("rltop 0.")
+
+
+@pytest.mark.parametrize("command", ["", "check", "replay", "demo", "follow", "estimate", "prices"])
+def test_every_command_has_help_with_an_example(command: str) -> None:
+    done = run(*command.split(), "--help")
+    assert done.returncode == 0
+    assert "examples:" in done.stdout
+    assert "rltop" in done.stdout.split("examples:")[1]
+
+
+def test_check_prints_schema_one(demo: Path) -> None:
+    done = run("check", str(demo / "gsm8k-tinker"), "--json", "--prices", "2026-01-05")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    told = json.loads(done.stdout)
+    assert told["schema"] == 1
+    assert CheckReport.model_validate(told).cost.spent_usd == pytest.approx(12.97, abs=0.01)
+    assert set(told) >= {"schema", "run", "cost", "projection", "health", "alerts", "input"}
+
+
+@pytest.mark.parametrize(("level", "code"), [("never", 0), ("warning", 1), ("critical", 1)])
+def test_check_fails_on_the_alerts_it_is_told_to(demo: Path, level: str, code: int) -> None:
+    assert run("check", str(demo / "math-verl"), "--fail-on", level).returncode == code
+
+
+def test_a_healthy_run_fails_on_nothing(demo: Path) -> None:
+    done = run("check", str(demo / "gsm8k-tinker"), "--fail-on", "warning", "--budget", "20")
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("words", [("check", "gone.log"), ("replay", "gone.log"), ("check", ".")])
+def test_an_input_that_cannot_be_used_is_one_line_and_three(tmp_path: Path, words: tuple[str, ...]) -> None:
+    done = run(*words, cwd=tmp_path)
+    assert done.returncode == 3
+    assert done.stdout == ""
+    assert done.stderr.startswith("rltop: ")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("check",),
+        ("check", "x", "--budget", "lots"),
+        ("check", "x", "--price", "1,2"),
+        ("check", "x", "--prices", "yesterday"),
+        ("estimate", "--model", "m"),
+        ("demo", "nothing"),
+    ],
+)
+def test_wrong_usage_is_two(words: tuple[str, ...]) -> None:
+    done = run(*words)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+
+
+def test_a_wrong_setting_names_file_and_line(demo: Path, tmp_path: Path) -> None:
+    (tmp_path / "rltop.toml").write_text("budget_usd = 5\nspeed = 3\n")
+    done = run("check", str(demo / "gsm8k-tinker"), cwd=tmp_path)
+    assert done.returncode == 2
+    assert "rltop.toml, line 2: speed" in done.stderr
+
+
+def test_settings_of_the_folder_are_used_and_flags_beat_them(demo: Path, tmp_path: Path) -> None:
+    (tmp_path / "rltop.toml").write_text("budget_usd = 5\n")
+    for words, budget in (((), 5), (("--budget", "7"), 7)):
+        done = run("check", str(demo / "gsm8k-tinker"), "--json", *words, cwd=tmp_path)
+        assert json.loads(done.stdout)["projection"]["budget_usd"] == budget
+
+
+def test_a_run_is_checked_through_a_pipe(demo: Path) -> None:
+    log = (demo / "math-verl" / "console.log").read_bytes()
+    done = run("check", "-", "--json", "--usd-per-gpu-hour", "5", stdin=log)
+    told = json.loads(done.stdout)
+    assert told["run"]["steps_done"] == 35
+    assert told["run"]["sources"] == [{"kind": "console", "path": "-"}]
+
+
+def test_follow_prints_a_line_a_step_and_leaves_when_the_pipe_ends(demo: Path) -> None:
+    log = (demo / "math-verl" / "console.log").read_bytes()
+    done = run("follow", "-", stdin=log)
+    assert done.returncode == 0
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert lines[-1]["run"]["state"] == "crashed"
+    assert [line["run"]["steps_done"] for line in lines] == sorted(
+        {line["run"]["steps_done"] for line in lines}
+    )
+
+
+def test_the_demo_without_a_terminal_prints_the_replay_as_lines() -> None:
+    done = run("demo")
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("step 0/59")
+    assert "$12.97" in lines[-1]
+    assert "reconstructed" in done.stderr
+
+
+def test_a_reader_that_has_had_enough_ends_the_demo_quietly() -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m rltop demo | head -n 1",
+        shell=True,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert b"Traceback" not in done.stderr
+    assert b"BrokenPipe" not in done.stderr
+
+
+PLAN = """
+--model Qwen/Qwen3-4B-Instruct-2507 --prices 2026-01-05 --groups 128 --group-size 8 --prompt-tokens 100
+--response-tokens 512 --growth 1.2 --steps 59 --json
+"""
+ALL_FLAGS = """
+--eval-every 5 --eval-problems 1319 --turns 1 --tokens-per-turn 0 --gpus 8 --gpu-type B200
+--usd-per-gpu-hour 5 --mfu 0.10
+"""
+
+
+def test_the_estimates_of_the_published_calculator_come_out() -> None:
+    billed = json.loads(run("estimate", *PLAN.split()).stdout)
+    assert billed["tinker"]["usd"]["p50"] == pytest.approx(16.71, abs=0.005)
+    assert billed["self_hosted"] is None
+    published = json.loads(run("estimate", *PLAN.split(), "--accounting", "published").stdout)
+    assert published["tinker"]["usd"]["p50"] == pytest.approx(15.39, abs=0.005)
+
+
+def test_both_platforms_are_estimated_with_ranges() -> None:
+    told = json.loads(run("estimate", *PLAN.split(), *ALL_FLAGS.split()).stdout)
+    assert set(told) >= {"tinker", "self_hosted", "inputs"}
+    for platform in (told["tinker"], told["self_hosted"]):
+        assert platform["usd"]["p10"] < platform["usd"]["p50"] < platform["usd"]["p90"]
+    names = {meter["name"] for meter in told["tinker"]["meters"]}
+    assert {"sample", "prefill", "train", "eval_sample", "eval_prefill"} <= names
+    assert set(told["self_hosted"]) >= {"usd", "gpu_hours", "hours"}
+
+
+def test_prices_are_listed_and_shown_with_their_dates() -> None:
+    assert "Qwen/Qwen3-8B" in run("prices", "list").stdout
+    shown = run("prices", "show", "Qwen/Qwen3-8B").stdout
+    assert shown.splitlines()[0].startswith("2026-01-05")
+    assert "B200" in run("prices", "show", "B200").stdout
+    assert run("prices", "show", "nobody/knows").returncode == 3
+
+
+def test_the_screen_runs_in_a_real_terminal_and_leaves_with_q(demo: Path) -> None:
+    """A pty is all that a terminal is: the first picture comes, `q` leaves, and the exit code is 0."""
+    parent, child = pty.openpty()
+    process = subprocess.Popen(
+        [*RLTOP, str(demo / "gsm8k-tinker")],
+        stdin=child,
+        stdout=child,
+        stderr=child,
+        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", "LINES": "30"},
+    )
+    os.close(child)
+    seen = b""
+    while b"so far" not in seen:
+        seen += os.read(parent, 65536)
+    os.write(parent, b"q")
+    try:
+        while os.read(parent, 65536):
+            pass
+    except OSError:
+        pass  # the far end of a pty is gone: on Linux that is an error
+    assert process.wait(30) == 0
+    os.close(parent)
