@@ -13,6 +13,8 @@ HEAD_BYTES = 256 * 1024
 TAIL_BYTES = 64 * 1024
 ENOUGH = 0.05
 """Scores below this mean: not mine."""
+CERTAIN = 0.9
+"""A format that is this sure has seen what only its logs have."""
 MAX_LOOKED_AT = 200
 """Files looked into when a folder is not a run folder itself."""
 MAX_DEPTH = 3
@@ -63,6 +65,8 @@ def recognise(seen: Probe) -> tuple[Format | None, float]:
         score = form.score(seen)
         if score > best_score:
             best, best_score = form, score
+        if score >= CERTAIN:
+            break  # formats after this one need not even be imported
     return best, best_score if best else 0.0
 
 
