@@ -6,7 +6,8 @@ from ..monitor.check import ORDER, page, report, worst
 from ..monitor.clock import SystemClock
 from ..monitor.session import Session
 from ..monitor.target import TargetError
-from .common import complain, pipeline, settings_of, sources_of
+from .flags import complain, settings_of
+from .opening import pipeline, sources_of
 
 
 def run(args: argparse.Namespace) -> int:

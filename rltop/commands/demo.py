@@ -5,7 +5,7 @@ import sys
 from importlib.resources import as_file, files
 
 from ..monitor.target import open_target
-from .common import settings_of
+from .flags import settings_of
 from .replay import play
 
 PRICES_OF = "2026-01-05"

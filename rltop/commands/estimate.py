@@ -14,7 +14,8 @@ from ..monitor.money.estimate_args import add_arguments as add_input_arguments
 from ..monitor.money.measured import measured_inputs
 from ..monitor.session import Session
 from ..monitor.target import TargetError, open_target
-from .common import USAGE, complain, pipeline, price_book
+from .flags import USAGE, complain
+from .opening import pipeline, price_book
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

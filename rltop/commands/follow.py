@@ -7,7 +7,8 @@ from ..monitor.check import report
 from ..monitor.clock import SystemClock
 from ..monitor.frame import Frame
 from ..monitor.session import Session
-from .common import pipeline, recorder_of, settings_of, waiting_sources_of
+from .flags import settings_of
+from .opening import pipeline, recorder_of, waiting_sources_of
 
 
 def run(args: argparse.Namespace) -> int:

@@ -7,7 +7,8 @@ from ..models.money import TokenPrice
 from ..monitor.clock import SystemClock
 from ..monitor.money.book import Book, day_of
 from ..monitor.money.refresh import RefreshError, refresh
-from .common import complain, price_book, price_folder
+from .flags import complain
+from .opening import price_book, price_folder
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

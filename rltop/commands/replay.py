@@ -13,7 +13,8 @@ from ..monitor.replay import ReplaySession
 from ..monitor.source import Source
 from ..monitor.target import TargetError
 from ..monitor.timeline import last_change, timeline
-from .common import complain, has_screen, on_screen, pipeline, settings_of, sources_of
+from .flags import complain, has_screen, on_screen, settings_of
+from .opening import pipeline, sources_of
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,10 +1,20 @@
-"""`rltop TARGET`: the screen, on a run that grows or has ended."""
+"""`rltop TARGET`: the screen, on a run that grows or has ended.
+
+Its one rule: the first picture waits for nothing. The run is opened, and all that reads, prices and projects
+is imported, once the screen is there.
+"""
 
 import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ..monitor.clock import SystemClock
-from ..monitor.session import Session
-from .common import complain, has_screen, on_screen, pipeline, recorder_of, settings_of, waiting_sources_of
+from ..models.settings import Settings
+from ..monitor.frame import Frame
+from .flags import complain, has_screen, on_screen, settings_of
+
+if TYPE_CHECKING:
+    from ..monitor.session import Session
 
 
 def run(args: argparse.Namespace) -> int:
@@ -14,16 +24,44 @@ def run(args: argparse.Namespace) -> int:
         return complain("no run named: give a run folder or a log, or try `rltop demo`")
     if not has_screen():
         return complain("the screen needs a terminal; `rltop check` and `rltop follow` do not")
-    session = Session(
-        waiting_sources_of(target), pipeline(settings_of(args)), SystemClock(), recorder=recorder_of(args)
-    )
-    return on_screen(session, args)
+    pipe = 0
+    if target == "-":
+        from .opening import spare_the_keyboard
+
+        pipe = spare_the_keyboard()
+    return on_screen(_Opening(target, settings_of(args), args.record, pipe), args)
+
+
+class _Opening:
+    """Opens the run when the screen is up, then follows it."""
+
+    control = None
+
+    def __init__(self, target: str, settings: Settings, record: Path | None, pipe: int) -> None:
+        self._target = target
+        self._settings = settings
+        self._record = record
+        self._pipe = pipe
+
+    async def run(self, publish: Callable[[Frame], None]) -> None:
+        import asyncio
+
+        session = await asyncio.to_thread(self._open)
+        await session.run(publish)
+
+    def _open(self) -> "Session":
+        from ..monitor.clock import SystemClock
+        from ..monitor.recorder import Recorder
+        from ..monitor.session import Session
+        from .opening import pipeline, waiting_sources_of
+
+        recorder = Recorder(self._record) if self._record else None
+        sources = waiting_sources_of(self._target, self._pipe)
+        return Session(sources, pipeline(self._settings), SystemClock(), recorder=recorder)
 
 
 def only_run_here() -> str | None:
     """The current folder, when it holds a run."""
-    from pathlib import Path
-
     from ..monitor.target import TargetError, open_target
 
     try:

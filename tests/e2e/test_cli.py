@@ -1,10 +1,12 @@
 """The command line as a script meets it: output, errors and exit codes."""
 
+import fcntl
 import json
 import os
 import pty
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -177,25 +179,53 @@ def test_prices_are_listed_and_shown_with_their_dates() -> None:
     assert run("prices", "show", "nobody/knows").returncode == 3
 
 
-def test_the_screen_runs_in_a_real_terminal_and_leaves_with_q(demo: Path) -> None:
-    """A pty is all that a terminal is: the first picture comes, `q` leaves, and the exit code is 0."""
+def in_a_terminal(words: list[str], stdin: int | None = None) -> "tuple[subprocess.Popen[bytes], int]":
+    """Run a command as a terminal does, and the far end of that terminal."""
     parent, child = pty.openpty()
+
+    def take_the_terminal() -> None:
+        fcntl.ioctl(child, termios.TIOCSCTTY, 0)
+
     process = subprocess.Popen(
-        [*RLTOP, str(demo / "gsm8k-tinker")],
-        stdin=child,
+        words,
+        stdin=child if stdin is None else stdin,
         stdout=child,
         stderr=child,
         env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", "LINES": "30"},
+        start_new_session=True,
+        preexec_fn=take_the_terminal,
     )
     os.close(child)
+    return process, parent
+
+
+def leave_when_seen(process: "subprocess.Popen[bytes]", terminal: int, text: bytes) -> int:
+    """Press `q` once the text stands on the screen; the exit code."""
     seen = b""
-    while b"so far" not in seen:
-        seen += os.read(parent, 65536)
-    os.write(parent, b"q")
+    while text not in seen:
+        seen += os.read(terminal, 65536)
+    os.write(terminal, b"q")
     try:
-        while os.read(parent, 65536):
+        while os.read(terminal, 65536):
             pass
     except OSError:
         pass  # the far end of a pty is gone: on Linux that is an error
-    assert process.wait(30) == 0
-    os.close(parent)
+    os.close(terminal)
+    return process.wait(30)
+
+
+def test_the_screen_runs_in_a_real_terminal_and_leaves_with_q(demo: Path) -> None:
+    process, terminal = in_a_terminal([*RLTOP, str(demo / "gsm8k-tinker")])
+    assert leave_when_seen(process, terminal, b"so far") == 0
+
+
+def test_a_piped_run_leaves_the_keyboard_to_the_screen(demo: Path) -> None:
+    with (demo / "math-verl" / "console.log").open("rb") as log:
+        process, terminal = in_a_terminal([*RLTOP, "-", "--usd-per-gpu-hour", "5"], stdin=log.fileno())
+        assert leave_when_seen(process, terminal, b"so far") == 0
+
+
+def test_the_screen_without_a_terminal_says_what_works_instead(demo: Path) -> None:
+    done = run(str(demo / "gsm8k-tinker"))
+    assert done.returncode == 3
+    assert "rltop check" in done.stderr

@@ -1,20 +1,14 @@
-"""What several commands share: settings from flags, a pipeline, and how an unusable input is told."""
+"""What flags and rltop.toml say, and how a command answers. Light: nothing here needs the pipeline."""
 
 import argparse
 import sys
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
-from platformdirs import user_config_path, user_data_path
+from platformdirs import user_config_path
 
 from ..models.settings import Settings, TokenRates
 from ..monitor.config import NAME, load
-from ..monitor.money.book import Book
-from ..monitor.pipeline import Pipeline
-from ..monitor.recorder import Recorder
-from ..monitor.source import Source
-from ..monitor.target import open_target
 from ..tui.runner import Runner
 
 USAGE, UNUSABLE = 2, 3
@@ -52,58 +46,6 @@ def settings_of(args: argparse.Namespace, **more: object) -> Settings:
 def config_files() -> Sequence[Path]:
     """Where settings may stand, the more particular last."""
     return (user_config_path("rltop") / NAME, Path(NAME))
-
-
-def pipeline(settings: Settings, priced_at: float | None = None) -> Pipeline:
-    """An empty pipeline with the price book; `priced_at` (unix s) is when a replayed run ran."""
-    return Pipeline(settings, price_book(), priced_at)
-
-
-@cache
-def price_book() -> Book:
-    """The built-in price book, and the lists that `rltop prices refresh` has kept."""
-    folder = price_folder()
-    if not folder.is_dir():
-        return Book.load()
-    from ..monitor.money.refresh import kept  # urllib takes 30 ms to import, for the few who have refreshed
-
-    snapshots, bad = kept(folder)
-    for line in bad:
-        print(f"rltop: {line}", file=sys.stderr)
-    return Book.load().with_snapshots(snapshots)
-
-
-def price_folder() -> Path:
-    """Where refreshed price lists are kept."""
-    return user_data_path("rltop") / "prices"
-
-
-def sources_of(target: str) -> Sequence[Source]:
-    """The sources of a target that must be there now; `-` is stdin.
-
-    Raises:
-        TargetError: it is not there or cannot be used.
-    """
-    return open_stdin() if target == "-" else open_target(Path(target))
-
-
-def waiting_sources_of(target: str) -> Sequence[Source]:
-    """The sources of a target that may still have to come."""
-    from ..monitor.pending import PendingSource
-
-    return open_stdin() if target == "-" else (PendingSource(Path(target)),)
-
-
-def open_stdin() -> Sequence[Source]:
-    """Whatever is piped in, recognised by its first lines."""
-    from ..monitor.piped import PipedSource
-
-    return (PipedSource(),)
-
-
-def recorder_of(args: argparse.Namespace) -> Recorder | None:
-    """The recorder that --record asks for."""
-    return Recorder(args.record) if args.record else None
 
 
 def has_screen() -> bool:

@@ -1,0 +1,82 @@
+"""From flags to a run: its sources, a pipeline with the price book, a recorder."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from platformdirs import user_data_path
+
+from ..models.settings import Settings
+from ..monitor.money.book import Book
+from ..monitor.pipeline import Pipeline
+from ..monitor.recorder import Recorder
+from ..monitor.source import Source
+from ..monitor.target import open_target
+
+
+def pipeline(settings: Settings, priced_at: float | None = None) -> Pipeline:
+    """An empty pipeline with the price book; `priced_at` (unix s) is when a replayed run ran."""
+    return Pipeline(settings, price_book(), priced_at)
+
+
+@cache
+def price_book() -> Book:
+    """The built-in price book, and the lists that `rltop prices refresh` has kept."""
+    folder = price_folder()
+    if not folder.is_dir():
+        return Book.load()
+    from ..monitor.money.refresh import kept  # urllib takes 30 ms to import, for the few who have refreshed
+
+    snapshots, bad = kept(folder)
+    for line in bad:
+        print(f"rltop: {line}", file=sys.stderr)
+    return Book.load().with_snapshots(snapshots)
+
+
+def price_folder() -> Path:
+    """Where refreshed price lists are kept."""
+    return user_data_path("rltop") / "prices"
+
+
+def sources_of(target: str) -> Sequence[Source]:
+    """The sources of a target that must be there now; `-` is a pipe.
+
+    Raises:
+        TargetError: it is not there or cannot be used.
+    """
+    return open_pipe() if target == "-" else open_target(Path(target))
+
+
+def waiting_sources_of(target: str, pipe: int = 0) -> Sequence[Source]:
+    """The sources of a target that may still have to come; for `-`, what is piped into descriptor `pipe`."""
+    from ..monitor.pending import PendingSource
+
+    return open_pipe(pipe) if target == "-" else (PendingSource(Path(target)),)
+
+
+def open_pipe(pipe: int = 0) -> Sequence[Source]:
+    """Whatever is piped in, recognised by its first lines."""
+    from ..monitor.piped import PipedSource
+
+    return (PipedSource(pipe),)
+
+
+def spare_the_keyboard() -> int:
+    """Put the terminal where the screen looks for keys, on descriptor 0; the pipe's new descriptor.
+
+    Raises:
+        OSError: there is no terminal.
+    """
+    pipe = os.dup(0)
+    terminal = os.open("/dev/tty", os.O_RDWR)
+    os.dup2(terminal, 0)
+    os.close(terminal)
+    return pipe
+
+
+def recorder_of(args: argparse.Namespace) -> Recorder | None:
+    """The recorder that --record asks for."""
+    return Recorder(args.record) if args.record else None
