@@ -2,14 +2,53 @@
 
 from typing import Any
 
-from . import budget, clip_ratio, length_growth, mfu_drop, nan, stall
+from . import (
+    budget,
+    clip_ratio,
+    crash,
+    entropy_collapse,
+    eval_regression,
+    gpu_idle,
+    gpu_lost,
+    gpu_throttled,
+    grad_spike,
+    kl_spike,
+    length_collapse,
+    length_growth,
+    metric_unreliable,
+    mfu_drop,
+    mfu_low,
+    nan,
+    oom,
+    provider_pause,
+    reward_collapse,
+    reward_plateau,
+    stall,
+    zero_variance,
+)
 from .rule import Rule
 
 RULES: tuple[Rule[Any, Any], ...] = (
+    crash.RULE,
     nan.RULE,
+    oom.RULE,
+    gpu_lost.RULE,
     stall.RULE,
+    provider_pause.RULE,
     budget.RULE,
     clip_ratio.RULE,
     length_growth.RULE,
+    length_collapse.RULE,
     mfu_drop.RULE,
+    mfu_low.RULE,
+    gpu_idle.RULE,
+    gpu_throttled.RULE,
+    reward_collapse.RULE,
+    reward_plateau.RULE,
+    eval_regression.RULE,
+    entropy_collapse.RULE,
+    kl_spike.RULE,
+    grad_spike.RULE,
+    zero_variance.RULE,
+    metric_unreliable.RULE,
 )

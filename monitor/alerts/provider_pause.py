@@ -1,0 +1,61 @@
+"""The provider has paused the run: an unpaid bill (critical) or no capacity (warning). A step ends it."""
+
+from dataclasses import dataclass
+
+from ...models.event import LogLine
+from ..moment import Moment
+from .loglines import is_past, lines_since, newest, quoted
+from .rule import FINE, Debounce, Reading, Rule, Unwatched
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Nothing to set but what every rule has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The last line looked at, the pause that holds, and how many steps were done when it came."""
+
+    last: LogLine | None = None
+    pause: LogLine | None = None
+    steps_done: int = 0
+
+
+def look(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Reading | Unwatched | None]:
+    """After a step or between steps alike."""
+    state = moment.state
+    pause = newest(lines_since(memory.last, moment), "billing", "capacity")
+    last = state.logs[-1] if state.logs else None
+    if pause is not None and not is_past(pause, moment):
+        memory = Memory(last, pause, state.steps_done)
+    elif memory.pause is None:
+        watched = moment.info.platform == "tinker" or bool(state.logs)
+        return Memory(last), FINE if watched else Unwatched("no provider and no log lines to read")
+    else:
+        memory = Memory(last, memory.pause, memory.steps_done)
+    held = memory.pause
+    over = moment.status in ("finished", "crashed")
+    if held is None or over or state.steps_done > memory.steps_done or is_past(held, moment):
+        return Memory(last), FINE
+    billing = held.topic == "billing"
+    return memory, Reading(
+        level="critical" if billing else "warning",
+        certain=True,
+        value=1.0,
+        message=f"paused by the provider: {quoted(held.text)}",
+        advice="settle the bill: the run waits"
+        if billing
+        else "nothing to do: it goes on when there is room",
+    )
+
+
+RULE = Rule(
+    name="provider_pause",
+    about="a run that its provider has paused",
+    limits=Limits(),
+    memory=Memory(),
+    debounce=Debounce(clear=1, wary=False),
+    observe=look,
+    tick=look,
+)

@@ -1,0 +1,97 @@
+"""A reward that no longer rises: the rest of the run would buy nothing. Told, never warned of.
+
+Least squares over the last 30 % of the steps (20 to 300 points), its standard error widened for
+autocorrelation, sqrt((1 + r) / (1 - r)). The 90 % upper bound of the slope, times the steps to go or
+the window if that is shorter, must be below `gain`; five readings in a row.
+"""
+
+import math
+from dataclasses import dataclass
+
+from ...models.text import usd
+from ..moment import Moment
+from .rule import FINE, Debounce, Reading, Rule, Unwatched, learning
+from .stakes import remaining_steps, saving_usd
+
+_UPPER_90 = 1.2816
+_LARGEST = 300
+"""Points; more would cost time and say nothing else."""
+_LOOKS = 50
+"""Long windows are looked at this many times per length, since they hardly change from step to step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`gain` in units of the reward, or as a share of it where it is larger than 1."""
+
+    gain: float = 0.01
+    window: float = 0.3
+    """Of the steps done."""
+    least_steps: int = 20
+    after: float = 0.2
+    """Of the whole run: before that nothing is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The newest mean rewards, oldest first."""
+
+    rewards: tuple[float, ...] = ()
+    seen: int = 0
+
+
+def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Reading | Unwatched | None]:
+    """One closed step."""
+    reward = moment.get("reward_mean")
+    if reward is None or not math.isfinite(reward):
+        return memory, Unwatched("no reward in this log")
+    memory = Memory((*memory.rewards, reward)[-_LARGEST:], memory.seen + 1)
+    least = max(limits.least_steps, 3)
+    total = moment.info.total_steps
+    if memory.seen < max(least, limits.after * (total or 0)):
+        return memory, learning(memory.seen, math.ceil(max(least, limits.after * (total or 0))))
+    window = min(_LARGEST, max(least, int(limits.window * memory.seen)))
+    if memory.seen % max(1, window // _LOOKS):
+        return memory, None
+    recent = memory.rewards[-window:]
+    size = max(abs(x) for x in recent)
+    if min(recent) == max(recent):
+        return memory, Unwatched("the reward is the same at every step")
+    steps = remaining_steps(moment)
+    most = steepest(recent) * (window if steps is None else min(steps, window))
+    threshold = limits.gain * max(1.0, size)
+    if steps == 0 or most >= threshold:
+        return memory, FINE
+    saved = saving_usd(moment)
+    return memory, Reading(
+        level="info",
+        value=most,
+        threshold=threshold,
+        message=f"reward flat: the last {window} steps bought nothing",
+        advice=f"stopping now saves {usd(saved)}" if saved else "stop, or change something",
+    )
+
+
+def steepest(values: tuple[float, ...]) -> float:
+    """The 90 % upper bound of the slope per step, by least squares with an AR(1) standard error."""
+    n = len(values)
+    middle, mean = (n - 1) / 2, sum(values) / n
+    squares = n * (n * n - 1) / 12
+    slope = sum((i - middle) * x for i, x in enumerate(values)) / squares
+    left = [x - mean - slope * (i - middle) for i, x in enumerate(values)]
+    noise = sum(x * x for x in left)
+    if noise <= 0:
+        return slope
+    neighbours = sum(a * b for a, b in zip(left[1:], left[:-1], strict=True))
+    r = max(0.0, min(0.9, neighbours / noise))
+    return slope + _UPPER_90 * math.sqrt(noise / (n - 2) / squares * (1 + r) / (1 - r))
+
+
+RULE = Rule(
+    name="reward_plateau",
+    about="a reward that no longer rises",
+    limits=Limits(),
+    memory=Memory(),
+    debounce=Debounce(warning=(5, 5), clear=10),
+    observe=observe,
+)
