@@ -20,9 +20,12 @@ class Clip(Value):
 
 
 class Mfu(Value):
-    """Model FLOPs utilisation, 0 to 1: as logged (update phase) and over the whole step."""
+    """Model FLOPs utilisation, 0 to 1: of the update phase, and over the whole step."""
 
     logged: float | None = None
+    """Of the update, as the log has it."""
+    corrected: float | None = None
+    """The logged figure, with what its framework is known to count wrongly put right."""
     whole_step: float | None = None
 
 

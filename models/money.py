@@ -68,6 +68,20 @@ class Meter(Value):
     usd: float | None = None
 
 
+class PhaseCost(Value):
+    """What one phase of a self-hosted run has taken of the time that is paid for."""
+
+    name: str
+    """A phase of a step, or `idle`: start-up, stalls, and what the framework does not time."""
+    seconds: float
+    """Wall seconds."""
+    hours: float | None = None
+    """GPU-hours; None where the number of GPUs is not known."""
+    usd: float | None = None
+    share: float
+    """Of the wall time paid for, 0 to 1."""
+
+
 class Bill(Value):
     """What the run has cost so far."""
 
@@ -76,6 +90,8 @@ class Bill(Value):
     meters: tuple[Meter, ...] = ()
     price_book: PriceBookRef | None = None
     last_step_usd: float | None = None
+    phases: tuple[PhaseCost, ...] = ()
+    """Where a self-hosted run's hours went, longest first and `idle` last; they add up to the bill."""
     notes: tuple[str, ...] = ()
     """What the figure leaves out, adds or bounds, and how to give a missing price; one line each."""
 

@@ -4,7 +4,7 @@ from pydantic import Field
 
 from .alert import Alert
 from .health import Health
-from .money import Basis, Meter, PriceBookRef
+from .money import Basis, Meter, PhaseCost, PriceBookRef
 from .projection import FinalCost
 from .run import Framework, Platform, RunStatus
 from .value import Quantiles, Value
@@ -47,6 +47,7 @@ class CostReport(Value):
     price_book: PriceBookRef | None
     last_step_usd: float | None
     notes: tuple[str, ...]
+    phases: tuple[PhaseCost, ...] = ()
 
 
 class ProjectionReport(Value):

@@ -13,6 +13,8 @@ from ..models.report import (
 from .frame import Frame
 
 ORDER: dict[Severity, int] = {"info": 0, "warning": 1, "critical": 2}
+WORTH_A_LINE = 0.001
+"""Share of the bill below which a phase is in the JSON alone."""
 
 
 def report(frame: Frame) -> CheckReport:
@@ -43,6 +45,7 @@ def report(frame: Frame) -> CheckReport:
             price_book=bill.price_book,
             last_step_usd=bill.last_step_usd,
             notes=bill.notes,
+            phases=bill.phases,
         ),
         projection=ProjectionReport(
             final_usd=projection.final_usd,
@@ -130,7 +133,19 @@ def _meters(frame: Frame) -> list[str]:
     for meter in frame.bill.meters:
         amount = f"{text.duration((meter.hours or 0) * 3600)}" if meter.hours else text.tokens(meter.tokens)
         rows.append(f"  {meter.name:<15}{amount:>12}{text.usd(meter.usd):>12}")
+        if meter.name == "gpu":
+            rows += _phases(frame)
     return rows
+
+
+def _phases(frame: Frame) -> list[str]:
+    """Where the hours went, but for what took next to nothing of them."""
+    return [
+        f"    {phase.name:<13}{text.duration(phase.seconds):>12}{text.usd(phase.usd):>12}"
+        f"{text.percent(phase.share):>8}"
+        for phase in frame.bill.phases
+        if phase.share >= WORTH_A_LINE
+    ]
 
 
 def _projection(frame: Frame) -> str | None:
@@ -170,10 +185,21 @@ def _health(frame: Frame) -> str:
     health = frame.health
     clip = text.percent(health.clip_ratio.last) if health.clip_ratio.reliable else text.UNKNOWN
     return (
-        f"HEALTH    clip {clip}   MFU {text.percent(health.mfu.whole_step)}"
+        f"HEALTH    clip {clip}   MFU {_mfu(frame)}"
         f"   {text.number(health.tokens_per_s)} tok/s   reward {text.number(health.reward)}"
         f"   KL {text.number(health.kl)}   entropy {text.number(health.entropy)}"
     )
+
+
+def _mfu(frame: Frame) -> str:
+    """The three figures that go by this name, each with what it is of."""
+    mfu = frame.health.mfu
+    parts = [f"{text.percent(mfu.whole_step)} whole step"] if mfu.whole_step is not None else []
+    if mfu.logged is not None:
+        parts.append(f"{text.percent(mfu.logged)} update as logged")
+    if mfu.corrected is not None:
+        parts.append(f"{text.percent(mfu.corrected)} corrected{' for LoRA' if frame.info.lora_rank else ''}")
+    return " · ".join(parts) or text.UNKNOWN
 
 
 def _alerts(frame: Frame) -> list[str]:

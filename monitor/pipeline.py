@@ -118,7 +118,7 @@ class Pipeline:
             spent_usd=self._spent_usd,
             at_end=self._at_end,
             projection=projection,
-            health=health_of(self.state),
+            health=health_of(self.state, self.info),
             alerts=self._alerts.alerts,
             replay=replay,
             step_usd=self._step_usd,

@@ -11,7 +11,7 @@ from ..history import Row
 from ..state import RunState
 from . import remarks
 from .meters import EVAL_METERS, EVAL_NAMES, STEP_METERS, Count, TokenSums, known_usd, rates_of, sound
-from .phases import PhaseSums
+from .phases import PhaseSums, waste_line
 from .pricing import Pricing
 from .repeats import Repeats
 
@@ -203,15 +203,19 @@ class Ledger:
         meters = [Meter(name="gpu", hours=hours, usd=usd), *self.sums.meters({})]
         if hours is None:
             meters = meters[1:]
+        phases = self.phases.costs(elapsed_s, pricing.gpus, usd)
         if usd is None:
-            return self._unpriced(meters, pricing.why_unpriced or remarks.NO_TIMES, pricing.notes)
+            bare = self._unpriced(meters, pricing.why_unpriced or remarks.NO_TIMES, pricing.notes)
+            return bare.model_copy(update={"phases": phases})
+        waste = waste_line(phases)
         return Bill(
             basis="gpu-hours",
             spent_usd=usd,
             meters=tuple(meters),
             price_book=pricing.ref,
             last_step_usd=self._last_step_usd,
-            notes=pricing.notes,
+            phases=phases,
+            notes=pricing.notes if waste is None else (*pricing.notes, waste),
         )
 
     def _unpriced(self, meters: list[Meter], why: str, notes: tuple[str, ...]) -> Bill:

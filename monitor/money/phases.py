@@ -1,30 +1,18 @@
 """Where a self-hosted run's GPU-hours went: each phase's share of the wall time that is paid for.
 
-The one rule: the shares add up to the bill. Time that no phase accounts for is `idle`: start-up, stalls, and
+The one rule: the phases add up to the bill. Time that no phase accounts for is `idle`: start-up, stalls, and
 what the framework does not time.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
+from ...models.money import PhaseCost
 from ..history import Row
-from ..state import RunState
 from .meters import sound
-from .pricing import Pricing
 
 USEFUL = frozenset(("generate", "update", "update_critic"))
 """The work itself; all other time only makes it possible."""
 IDLE = "idle"
-
-
-@dataclass(frozen=True, slots=True)
-class PhaseCost:
-    """One phase of the bill."""
-
-    hours: float
-    """GPU-hours, or wall hours where the number of GPUs is not known."""
-    usd: float | None
-    share: float
-    """Of the wall time paid for, 0 to 1."""
 
 
 class PhaseSums:
@@ -48,41 +36,37 @@ class PhaseSums:
         known = [value for value in (elapsed_s, self.stepped_s) if value is not None and value > 0]
         return max(known) if known else None
 
-    def bill(self, pricing: Pricing, elapsed_s: float | None) -> dict[str, PhaseCost]:
-        """Hours, dollars and share per phase, longest first; empty where no phase or no time is known."""
-        wall_s = self.wall_s(elapsed_s)
-        if wall_s is None or not self.seconds:
-            return {}
-        timed_s = sum(self.seconds.values())
-        wall_s = max(wall_s, timed_s)
-        parts = sorted(self.seconds.items(), key=lambda item: -item[1])
+    def costs(self, elapsed_s: float | None, gpus: int | None, usd: float | None) -> tuple[PhaseCost, ...]:
+        """`usd` and the GPU-hours divided among the phases; empty where no phase or no time is known.
+
+        Phases that overlap, and so come to more than the wall time, share it in their proportion.
+        """
+        wall_s, timed_s = self.wall_s(elapsed_s), sum(self.seconds.values())
+        if wall_s is None or timed_s <= 0:
+            return ()
+        parts = sorted(self.seconds.items(), key=lambda part: -part[1])
         if wall_s > timed_s:
             parts.append((IDLE, wall_s - timed_s))
-        per_hour, gpus = pricing.usd_per_hour, pricing.gpus or 1
-        return {
-            name: PhaseCost(
-                hours=gpus * seconds / 3600,
-                usd=None if per_hour is None else per_hour * seconds / 3600,
-                share=seconds / wall_s,
+        of = max(wall_s, timed_s)
+        return tuple(
+            PhaseCost(
+                name=name,
+                seconds=seconds,
+                hours=None if gpus is None else gpus * wall_s / 3600 * seconds / of,
+                usd=None if usd is None else usd * seconds / of,
+                share=seconds / of,
             )
             for name, seconds in parts
-        }
+            if seconds > 0
+        )
 
 
-def phase_bill(state: RunState, pricing: Pricing, elapsed_s: float | None = None) -> dict[str, PhaseCost]:
-    """The phases of a whole run, from all its closed rows."""
-    sums = PhaseSums()
-    for index in range(state.closed):
-        sums.add(state.history.row(index))
-    return sums.bill(pricing, elapsed_s)
-
-
-def waste_line(phases: dict[str, PhaseCost]) -> str | None:
+def waste_line(phases: Sequence[PhaseCost]) -> str | None:
     """One line that names the share of the dollars spent outside generating and updating.
 
-    None where no phase or no price is known: a provider who bills tokens does not bill the waiting.
+    None where neither of them is timed or nothing is priced.
     """
-    if not USEFUL & phases.keys() or any(cost.usd is None for cost in phases.values()):
+    if not any(phase.name in USEFUL for phase in phases) or any(phase.usd is None for phase in phases):
         return None
-    wasted = sum(cost.share for name, cost in phases.items() if name not in USEFUL)
+    wasted = sum(phase.share for phase in phases if phase.name not in USEFUL)
     return f"{100 * wasted:.0f} % of the bill was spent outside generate and update"

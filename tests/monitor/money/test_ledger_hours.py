@@ -10,11 +10,6 @@ from rltop.models.money import Bill, StepCost
 from rltop.models.run import RunInfo
 from rltop.models.settings import Settings, TokenRates
 from rltop.models.step import Step
-from rltop.monitor.money.book import Book
-from rltop.monitor.money.phases import phase_bill, waste_line
-from rltop.monitor.money.pricing import resolve
-from rltop.monitor.reduce import close, reduce
-from rltop.monitor.state import RunState
 
 BillOf = Callable[..., tuple[Bill, list[StepCost]]]
 
@@ -106,31 +101,6 @@ def test_a_run_of_unknown_platform_is_priced_as_soon_as_the_user_gives_a_price(b
     rates = TokenRates(prefill=1, sample=2, train=3)
     by_token, _ = bill_of(info, [step(0, sampled_tokens=1e6)], settings=Settings(token_rates=rates))
     assert (by_token.basis, by_token.spent_usd) == ("metered", 2)
-
-
-def state_of(*steps: Step) -> RunState:
-    state = RunState(info=VERL)
-    for one in steps:
-        state = reduce(state, one)
-    return close(state)
-
-
-def test_each_gpu_hour_goes_to_a_phase_or_is_idle() -> None:
-    state = state_of(step(0, 100, phases={"generate": 60, "update": 20, "weight_sync": 10}))
-    pricing = resolve(VERL, Settings(), None, Book.load())
-    phases = phase_bill(state, pricing, elapsed_s=200)
-    assert list(phases) == ["generate", "update", "weight_sync", "idle"]
-    assert phases["idle"].share == pytest.approx(0.55)
-    assert phases["generate"].usd == pytest.approx(40 * 60 / 3600)
-    assert phases["generate"].hours == pytest.approx(8 * 60 / 3600)
-    assert sum(cost.share for cost in phases.values()) == pytest.approx(1)
-    assert waste_line(phases) == "60 % of the bill was spent outside generate and update"
-
-
-def test_without_phases_nothing_is_called_waste() -> None:
-    pricing = resolve(VERL, Settings(), None, Book.load())
-    assert phase_bill(state_of(step(0)), pricing) == {}
-    assert waste_line({}) is None
 
 
 @given(seconds=st.lists(st.floats(0.1, 1e5), min_size=1, max_size=10), price=st.floats(0.01, 100))
