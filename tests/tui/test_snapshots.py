@@ -14,7 +14,7 @@ from rltop.monitor.frame import Frame
 from rltop.tui.app import RltopApp
 from rltop.tui.themes import DARK, LIGHT
 
-from . import frames
+from . import demos, frames
 from .runners import Frames, Keyboard, until
 
 PICTURES = Path(__file__).resolve().parents[2] / "snapshots"
@@ -48,9 +48,10 @@ def one_time_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def run_of(kind: str) -> Frame:
     """The frame that a picture shows. The one place to change when pictures are to show other runs."""
     return {
-        "verl": frames.with_gpus,
-        "tinker": frames.tinker,
-        "replay": frames.replayed,
+        "verl": lambda: demos.at_step("math-verl", 35),
+        "tinker": lambda: demos.at_step("gsm8k-tinker", 41),
+        "replay": lambda: demos.replayed_to("math-verl", 33),
+        "gpus": frames.with_gpus,
         "waiting": frames.empty,
     }[kind]()
 
@@ -61,6 +62,8 @@ def run_of(kind: str) -> Frame:
         ("overview-80x24", "verl", (80, 24), (), "COST"),
         ("overview-120x40", "verl", (120, 40), (), "COST"),
         ("overview-200x50", "verl", (200, 50), (), "COST"),
+        ("gpus-120x40", "gpus", (120, 40), (), "COST"),
+        ("gpus-200x50", "gpus", (200, 50), (), "COST"),
         ("overview-tinker-80x24", "tinker", (80, 24), (), "COST"),
         ("overview-tinker-120x40", "tinker", (120, 40), (), "COST"),
         ("replay-80x24", "replay", (80, 24), (), "▶ 60×"),
