@@ -14,13 +14,14 @@ class Gpu(Value):
     util: float | None = None
     """Share of time with a kernel running, 0 to 100: not a measure of useful work."""
     mem_used_gb: float | None = None
+    """Units of 10⁹ bytes."""
     mem_total_gb: float | None = None
     power_w: float | None = None
     temp_c: float | None = None
     tensor_active: float | None = None
     """Share of time with the tensor cores busy, 0 to 100."""
     energy_j: float | None = None
-    """Counter since the driver was loaded."""
+    """A counter that never goes back; its start is when the driver was loaded."""
     state: Literal["ok", "lost", "throttled", "unknown"] = "ok"
 
 
@@ -33,3 +34,5 @@ class GpuSample(Value):
     host: str = "localhost"
     backend: str
     gpus: tuple[Gpu, ...]
+    note: str = ""
+    """One line for the user when something is wrong, such as `stale 12 s: …` or that a GPU is lost."""

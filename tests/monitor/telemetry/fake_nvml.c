@@ -1,0 +1,218 @@
+/* A libnvidia-ml.so.1 for tests: a table of settings, and a driver that answers from it.
+ *
+ * A setting is "scope.key=value". The scope is a GPU's number, `*` for every GPU, or `sys`. Keys are values
+ * (util, mem_used, …), `id` (which GPU answers under that number), `error` and `error.<function>` (an NVML
+ * error number), `hang.<function>` (the call does not return while this is not 0).
+ * The first settings are read from FAKE_NVML, separated by blanks; a test changes them with fake_set.
+ * stubs.inc, made from pynvml's own source, answers NOT_SUPPORTED to all that is not written here.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OK = 0, UNINITIALIZED = 1, INVALID = 2, NOT_SUPPORTED = 3, TOO_SMALL = 7, NO_DATA = 21 };
+enum { SYS = -2, ALL = -1, MAX_GPUS = 64, MAX_ROWS = 512 };
+#define EXPORT __attribute__((visibility("default")))
+
+struct row { int scope; char key[80]; double value; };
+struct device { int number; };
+static struct row settings[MAX_ROWS], calls[MAX_ROWS];
+static int n_settings, n_calls, attached;
+static struct device devices[MAX_GPUS];
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static struct row *find(struct row *rows, int n, int scope, const char *key) {
+    for (int i = 0; i < n; i++)
+        if (rows[i].scope == scope && !strcmp(rows[i].key, key)) return &rows[i];
+    return NULL;
+}
+
+static struct row *find_or_add(struct row *rows, int *n, int scope, const char *key) {
+    struct row *row = find(rows, *n, scope, key);
+    if (row || *n == MAX_ROWS) return row;
+    row = &rows[(*n)++];
+    row->scope = scope;
+    snprintf(row->key, sizeof row->key, "%s", key);
+    return row;
+}
+
+static double setting(int scope, const char *key, double otherwise) {
+    pthread_mutex_lock(&mutex);
+    struct row *row = find(settings, n_settings, scope, key);
+    if (!row && scope >= 0) row = find(settings, n_settings, ALL, key);
+    double value = row ? row->value : otherwise;
+    pthread_mutex_unlock(&mutex);
+    return value;
+}
+
+EXPORT void fake_set(const char *text) {
+    char scope[16], key[80];
+    double value;
+    if (sscanf(text, "%15[^.].%79[^=]=%lf", scope, key, &value) != 3) abort();
+    pthread_mutex_lock(&mutex);
+    int number = !strcmp(scope, "sys") ? SYS : !strcmp(scope, "*") ? ALL : atoi(scope);
+    find_or_add(settings, &n_settings, number, key)->value = value;
+    pthread_mutex_unlock(&mutex);
+}
+
+EXPORT int fake_calls(const char *function) {
+    pthread_mutex_lock(&mutex);
+    struct row *row = find(calls, n_calls, SYS, function);
+    int count = row ? (int)row->value : 0;
+    pthread_mutex_unlock(&mutex);
+    return count;
+}
+
+__attribute__((constructor)) static void read_environment(void) {
+    char *text = getenv("FAKE_NVML");
+    if (!text) return;
+    text = strdup(text);
+    for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) fake_set(word);
+    free(text);
+}
+
+static void count_call(const char *function) {
+    pthread_mutex_lock(&mutex);
+    find_or_add(calls, &n_calls, SYS, function)->value++;
+    pthread_mutex_unlock(&mutex);
+}
+
+/* What every call does first: be counted, hang, fail. */
+static int enter(int scope, const char *function) {
+    char key[96];
+    count_call(function);
+    snprintf(key, sizeof key, "hang.%s", function);
+    while (setting(scope, key, 0)) usleep(1000);
+    snprintf(key, sizeof key, "error.%s", function);
+    int error = (int)setting(scope, key, 0);
+    if (!error && scope >= 0) error = (int)setting(scope, "error", 0);
+    if (!error && scope >= 0 && !attached) error = UNINITIALIZED;
+    return error;
+}
+
+#define ENTER(scope) int error = enter(scope, __func__); if (error) return error
+#define ENTER_GPU if (!gpu) return INVALID; const int g = gpu->number; ENTER(g)
+
+static int count(void) { return (int)setting(SYS, "count", 8); }
+static int put(char *into, unsigned size, const char *text) {
+    return snprintf(into, size, "%s", text) < (int)size ? OK : TOO_SMALL;
+}
+
+EXPORT int nvmlInitWithFlags(unsigned flags) { (void)flags; ENTER(SYS); attached++; return OK; }
+EXPORT int nvmlInit_v2(void) { return nvmlInitWithFlags(0); }
+EXPORT int nvmlShutdown(void) { ENTER(SYS); if (!attached) return UNINITIALIZED; attached--; return OK; }
+EXPORT const char *nvmlErrorString(int code) { (void)code; return "an error of the fake driver"; }
+EXPORT int nvmlDeviceGetCount_v2(unsigned *n) {
+    ENTER(SYS);
+    if (!attached) return UNINITIALIZED;
+    *n = (unsigned)count();
+    return OK;
+}
+EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned i, struct device **gpu) {
+    if ((int)i >= count()) return INVALID;
+    int number = (int)setting((int)i, "id", i);
+    ENTER(number);
+    devices[number].number = number;
+    *gpu = &devices[number];
+    return OK;
+}
+EXPORT int nvmlDeviceGetUUID(struct device *gpu, char *into, unsigned size) {
+    ENTER_GPU;
+    char text[64];
+    snprintf(text, sizeof text, "GPU-fake-%d", g);
+    return put(into, size, text);
+}
+EXPORT int nvmlDeviceGetName(struct device *gpu, char *into, unsigned size) {
+    ENTER_GPU;
+    return put(into, size, setting(g, "garbled", 0) ? "\xff\xfe" : "NVIDIA Fake 80GB");
+}
+EXPORT int nvmlDeviceGetUtilizationRates(struct device *gpu, unsigned *rates) {
+    ENTER_GPU;
+    rates[0] = (unsigned)setting(g, "util", 50);
+    rates[1] = rates[0] / 2;
+    return OK;
+}
+/* v1: total, free, used. */
+EXPORT int nvmlDeviceGetMemoryInfo(struct device *gpu, unsigned long long *info) {
+    ENTER_GPU;
+    info[0] = (unsigned long long)setting(g, "mem_total", 80e9);
+    info[2] = (unsigned long long)(setting(g, "mem_used", 60e9) + setting(g, "mem_reserved", 1e9));
+    info[1] = info[0] - info[2];
+    return OK;
+}
+/* v2: version, total, reserved, free, used. */
+EXPORT int nvmlDeviceGetMemoryInfo_v2(struct device *gpu, unsigned long long *info) {
+    ENTER_GPU;
+    info[1] = (unsigned long long)setting(g, "mem_total", 80e9);
+    info[2] = (unsigned long long)setting(g, "mem_reserved", 1e9);
+    info[4] = (unsigned long long)setting(g, "mem_used", 60e9);
+    info[3] = info[1] - info[2] - info[4];
+    return OK;
+}
+EXPORT int nvmlDeviceGetPowerUsage(struct device *gpu, unsigned *mw) {
+    ENTER_GPU;
+    *mw = (unsigned)setting(g, "power", 400e3);
+    return OK;
+}
+EXPORT int nvmlDeviceGetTotalEnergyConsumption(struct device *gpu, unsigned long long *mj) {
+    ENTER_GPU;
+    *mj = (unsigned long long)setting(g, "energy", 7e6);
+    return OK;
+}
+EXPORT int nvmlDeviceGetTemperature(struct device *gpu, unsigned sensor, unsigned *c) {
+    (void)sensor;
+    ENTER_GPU;
+    *c = (unsigned)setting(g, "temp", 55);
+    return OK;
+}
+struct temperature { unsigned version, sensor; int c; };
+EXPORT int nvmlDeviceGetTemperatureV(struct device *gpu, struct temperature *t) {
+    ENTER_GPU;
+    t->c = (int)setting(g, "temp", 55);
+    return OK;
+}
+EXPORT int nvmlDeviceGetCurrentClocksEventReasons(struct device *gpu, unsigned long long *bits) {
+    ENTER_GPU;
+    *bits = (unsigned long long)setting(g, "reasons", 0);
+    return OK;
+}
+EXPORT int nvmlDeviceGetCurrentClocksThrottleReasons(struct device *gpu, unsigned long long *bits) {
+    ENTER_GPU;
+    *bits = (unsigned long long)setting(g, "reasons", 0);
+    return OK;
+}
+
+/* GPM: a sample remembers the GPU's busy and total counts, and a metric is the quotient of two differences. */
+struct sample { int gpu; double busy, total; };
+struct metric { unsigned id; int result; double value; const char *names[3]; };
+struct question { unsigned version, n; struct sample *earlier, *later; struct metric metrics[1]; };
+EXPORT int nvmlGpmQueryDeviceSupport(struct device *gpu, unsigned *version_supported) {
+    ENTER_GPU;
+    version_supported[1] = (unsigned)setting(g, "gpm", 1);
+    return OK;
+}
+EXPORT int nvmlGpmSampleAlloc(struct sample **sample) {
+    ENTER(SYS);
+    *sample = calloc(1, sizeof **sample);
+    return OK;
+}
+EXPORT int nvmlGpmSampleFree(struct sample *sample) { ENTER(SYS); free(sample); return OK; }
+EXPORT int nvmlGpmSampleGet(struct device *gpu, struct sample *sample) {
+    ENTER_GPU;
+    sample->gpu = g;
+    sample->busy = setting(g, "tensor_busy", 0);
+    sample->total = setting(g, "tensor_total", 0);
+    return OK;
+}
+EXPORT int nvmlGpmMetricsGet(struct question *q) {
+    ENTER(q->later->gpu);
+    double total = q->later->total - q->earlier->total;
+    q->metrics[0].result = q->metrics[0].id != 5 ? NOT_SUPPORTED : total <= 0 ? NO_DATA : OK;
+    q->metrics[0].value = total > 0 ? 100 * (q->later->busy - q->earlier->busy) / total : 0;
+    return OK;
+}
+
+#define STUB(name) EXPORT int name(void) { count_call(#name); return NOT_SUPPORTED; }
+#include "stubs.inc"
