@@ -88,7 +88,7 @@ def ratio(x: float | None) -> str:
     """A factor: `×2.5`, `×0.32`, `×12`."""
     if x is None or not math.isfinite(x):
         return UNKNOWN
-    if abs(x) < 0.005:
+    if abs(x) < 0.00005:
         return "×0"
     return f"×{_significant(x, 2)}" if abs(x) < 99.5 else f"×{integer(x)}"
 

@@ -14,8 +14,8 @@ from .baseline import Baseline
 from .rule import FINE, Debounce, Reading, Rule, Unwatched, learning
 
 _FALLING_STEPS = 5
-_AT_BEST = 0.98
-"""Of the best moving average of the reward."""
+_OFF_BEST = 0.1
+"""How far below its best moving average a reward may be to count as at its best."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,7 @@ def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Rea
     floored = now < limits.floor and usual > 2 * limits.floor
     if not low and not floored:
         return memory, FINE if good else Reading(value=now, threshold=limits.warn * usual)
-    solved = (
-        memory.reward is not None and memory.best is not None and 0 < _AT_BEST * memory.best <= memory.reward
-    )
+    solved = _at_best(memory)
     return memory, Reading(
         level="info" if solved else "warning",
         value=now,
@@ -68,6 +66,12 @@ def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Rea
 
 
 _ADVICE = "raise the entropy term or the temperature, or lower the learning rate"
+
+
+def _at_best(memory: Memory) -> bool:
+    if memory.reward is None or not memory.best:
+        return False
+    return memory.reward >= memory.best - _OFF_BEST * abs(memory.best)
 
 
 def _remember(memory: Memory, entropy: float, reward: float | None, limits: Limits) -> Memory:

@@ -1,7 +1,7 @@
 """An evaluation score that falls below its best: the run trains on, and the model gets worse.
 
 A fall counts when it is at least `fall` and more than `errors` standard errors of the difference of
-two proportions, sqrt(2 p (1 - p) / n), where the number of problems n is known.
+two proportions, sqrt(2 p (1 - p) / n). Where the number of problems n is not told, it is taken to be 100.
 """
 
 import math
@@ -17,6 +17,7 @@ from .rule import FINE, Debounce, Reading, Rule, Unwatched
 _HIGHER_IS_BETTER = re.compile(
     r"acc|correct|score|reward|pass|success|solve|win|mean@|best@|maj@", re.IGNORECASE
 )
+_UNTOLD_PROBLEMS = 100
 _OTHERWISE = re.compile(r"loss|nll|kl|len|token|time|std|entropy|turns|frac_", re.IGNORECASE)
 
 
@@ -72,10 +73,12 @@ def _read(
     label: str, score: float, best: float, step: int, evaluation: Eval, limits: Limits
 ) -> Reading | None:
     """None where the score has not fallen."""
-    n, least = evaluation.episodes, limits.fall * max(1.0, abs(best))
-    if n and 0 <= score <= best <= 1:
-        middle = (score + best) / 2
-        least = max(least, limits.errors * math.sqrt(2 * middle * (1 - middle) / n))
+    scale = max(1.0, abs(best))
+    middle = (score + best) / 2
+    # Of a score that is no proportion only the widest possible scatter is sure.
+    variance = middle * (1 - middle) if 0 <= score <= 1 and 0 <= best <= 1 else 0.25
+    error = scale * math.sqrt(2 * variance / (evaluation.episodes or _UNTOLD_PROBLEMS))
+    least = max(limits.fall * scale, limits.errors * error)
     fall = best - score
     if fall <= least:
         return Reading(value=score, threshold=best - least) if fall > least / 2 else None

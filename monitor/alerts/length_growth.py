@@ -3,7 +3,8 @@
 One-sided CUSUM (Page 1954) on the log of the mean length against the run's first steps: z in units of
 their scatter, S = max(0, S + min(z, 6) - slack), S > height, and the EWMA(0.4) of the log at least
 `warn` times the start. The second condition keeps a long, small drift quiet. The sum weighs the evidence of
-many steps, so one reading over both suffices.
+many steps, so one reading over both suffices. A run that explodes while its start is still being learnt is
+held against its first three steps.
 """
 
 import math
@@ -19,6 +20,10 @@ from .stakes import advise, at_this_rate, extra_usd
 
 _MOST_SD = 6.0
 """One wild step may not raise the sum by more."""
+_EARLY = 3
+"""Steps that make up the start of a run that explodes at once, ..."""
+_EARLY_RATIO = 1.5
+"""... and how far above them the moving average must be, with three steps of growth in a row."""
 _STILL_GROWING = 1.02
 """A moving average this far above that of five steps ago still grows."""
 
@@ -42,6 +47,7 @@ class Memory:
     """Logs of lengths in tokens, and dollars a step."""
 
     first: tuple[float, ...] = ()
+    learnt: bool = False
     costs: tuple[float, ...] = ()
     usual: float = 0.0
     usual_usd: float | None = None
@@ -59,9 +65,10 @@ def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Rea
         return memory, Unwatched("no response length in this log")
     z = math.log(length)
     now = z if memory.now is None else 0.6 * memory.now + 0.4 * z
-    if len(memory.first) < limits.base_steps:
+    if not memory.learnt:
         memory = _learn(memory, moment, z, now, limits)
-        return memory, learning(len(memory.first), limits.base_steps)
+        if not memory.learnt or len(memory.first) == limits.base_steps:
+            return memory, learning(len(memory.first), limits.base_steps)
     total = max(0.0, memory.total + min((z - memory.usual) / memory.sd, _MOST_SD) - limits.slack)
     memory = replace(memory, now=now, total=total, recent=(*memory.recent, now)[-6:])
     growth = math.exp(now - memory.usual)
@@ -86,17 +93,35 @@ def _learn(memory: Memory, moment: Moment, z: float, now: float, limits: Limits)
     memory = replace(memory, first=first, costs=costs, now=now)
     if len(first) == 1 and moment.row is not None:
         memory = replace(memory, first_step=moment.row.step)
+    if _explodes(first, now):
+        return _settled(memory, first[:_EARLY], costs[:_EARLY], limits, total=limits.height)
     if len(first) < limits.base_steps:
         return memory
-    steps = [b - a for a, b in pairwise(first)]
+    return _settled(memory, first, costs, limits, total=0.0)
+
+
+def _settled(
+    memory: Memory, first: tuple[float, ...], costs: tuple[float, ...], limits: Limits, total: float
+) -> Memory:
+    """What is usual, from the logs of the first lengths."""
     # The scatter from step to step does not count a drift that was there from the first.
-    scatter = statistics.pstdev(steps) / math.sqrt(2) if len(steps) > 1 else 0.0
+    steps = [b - a for a, b in pairwise(first)]
+    scatter = statistics.pstdev(steps) / math.sqrt(2) if steps else 0.0
     return replace(
         memory,
+        learnt=True,
         usual=statistics.median(first),
         usual_usd=statistics.median(costs) if costs else None,
         sd=max(limits.least_sd, spread(first), scatter),
+        total=total,
     )
+
+
+def _explodes(first: tuple[float, ...], now: float) -> bool:
+    if len(first) < _EARLY + 3:
+        return False
+    grows = all(a < b for a, b in pairwise(first[-4:]))
+    return grows and now - statistics.median(first[:_EARLY]) > math.log(_EARLY_RATIO)
 
 
 def _message(memory: Memory, moment: Moment, growth: float) -> str:

@@ -1,7 +1,7 @@
 """Values that jump: what the spike rules share. A value is held against the last 50 of its own series.
 
 z = (ln x - median) / max(0.15, 1.4826 × MAD). Above `single` once is told, since one bad batch passes;
-above `repeated` in 2 of 3 steps warns. 20 quiet steps clear it.
+above `repeated` in 3 of 5 steps warns. 20 quiet steps clear it.
 """
 
 import math
@@ -29,7 +29,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Logarithms of the newest values, and which of the last three were high."""
+    """Logarithms of the newest values, and which of the last five were high."""
 
     recent: tuple[float, ...] = ()
     high: tuple[bool, ...] = ()
@@ -49,13 +49,13 @@ def spike_rule(
         if len(memory.recent) < _LEAST:
             return Memory(recent), learning(len(recent), _LEAST)
         z, usual = _scored(memory.recent, y, limits.repeated)
-        high = (*memory.high, z > limits.repeated)[-3:]
+        high = (*memory.high, z > limits.repeated)[-5:]
         memory = Memory(recent, high)
-        repeated = sum(high) >= 2
+        repeated = sum(high) >= 3
         if z <= limits.single and not (repeated and high[-1]):
             return memory, FINE
         usual_x = math.exp(usual) - smallest
-        times = f", {ratio(abs(x) / usual_x)} the usual" if usual_x > 0 else ""
+        times = f", {ratio(abs(x) / usual_x)} the usual" if usual_x > smallest else ""
         return memory, Reading(
             level="warning" if repeated else "info",
             value=x,

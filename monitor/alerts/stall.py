@@ -66,8 +66,10 @@ def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Rea
 
 def tick(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Reading | Unwatched | None]:
     """How long it has been silent."""
-    if moment.status not in ("running", "stalled"):
-        return memory, None
+    if moment.status in ("finished", "crashed"):
+        return memory, FINE
+    if moment.status == "unknown":
+        return memory, Unwatched("it is not known whether the run goes on")
     silent_s = moment.since_last_step_s
     if silent_s is None:
         return memory, Unwatched("no times in this log")
