@@ -1,10 +1,10 @@
-"""What `rltop check --json` prints: schema 1. Fields may be added; none is renamed or removed."""
+"""What `--json` prints, schema 1. Fields may be added; none is renamed or removed."""
 
 from pydantic import Field
 
 from .alert import Alert
 from .health import Health
-from .money import Basis, Meter, PhaseCost, PriceBookRef
+from .money import Basis, Meter, PhaseCost, PriceBookRef, WhatIf
 from .projection import FinalCost
 from .run import Framework, Platform, RunStatus
 from .value import Quantiles, Value
@@ -80,3 +80,15 @@ class CheckReport(Value):
     health: Health
     alerts: tuple[Alert, ...]
     input: InputReport
+
+
+class WhatIfReport(Value):
+    """What `rltop whatif --json` prints."""
+
+    schema_: int = Field(default=SCHEMA, alias="schema")
+    run: str
+    basis: Basis
+    spent_usd: float | None
+    whatifs: tuple[WhatIf, ...]
+    notes: tuple[str, ...]
+    """What was asked for and cannot be told, one line each."""

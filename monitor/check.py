@@ -25,7 +25,7 @@ def report(frame: Frame) -> CheckReport:
     return CheckReport(
         run=RunReport(
             framework=info.framework or "unknown",
-            name=info.name or (sources[0].path if sources else "run"),
+            name=name_of(frame),
             model=info.model,
             sources=tuple(SourceReport(kind=s.source, path=s.path) for s in sources),
             platform=info.platform or "unknown",
@@ -64,6 +64,11 @@ def report(frame: Frame) -> CheckReport:
             notes=input_notes(frame),
         ),
     )
+
+
+def name_of(frame: Frame) -> str:
+    """What the run is called: by itself, or by where it was read."""
+    return frame.info.name or next((s.path for s in frame.state.sources.values()), "run")
 
 
 def input_notes(frame: Frame) -> tuple[str, ...]:

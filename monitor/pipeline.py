@@ -23,6 +23,7 @@ from .money.book import Book
 from .money.flops import whole_step_mfu
 from .money.ledger import Ledger
 from .money.pricing import resolve
+from .money.question import Run
 from .projection.projector import Projector
 from .state import RunState
 from .status import last_sign_of_life, status_of
@@ -122,6 +123,26 @@ class Pipeline:
             alerts=self._alerts.alerts,
             replay=replay,
             step_usd=self._step_usd,
+        )
+
+    def settle(self, settings: Settings, now: float) -> None:
+        """Take up other settings: all that follows from them is made anew."""
+        self.settings = settings
+        self._start()
+        self._advance(now)
+
+    def run_of(self, frame: Frame) -> Run:
+        """The run of this frame, as questions about its money are put."""
+        return Run(
+            state=frame.state,
+            info=frame.info,
+            settings=frame.settings,
+            ledger=self._ledger,
+            bill=frame.bill,
+            projection=frame.projection,
+            spent_usd=frame.spent_usd,
+            priced_at=self._anchor_at,
+            status=frame.status,
         )
 
     def _advance(self, now: float) -> None:

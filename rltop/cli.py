@@ -24,7 +24,8 @@ examples:
   rltop train.log --budget 150              say when the budget will break
   ./train.sh 2>&1 | rltop -                 a run as it prints
 
-other commands: rltop check | replay | demo | follow | estimate | prices   (each has --help)
+other commands: rltop check | replay | demo | follow | whatif | estimate | prices | reconcile
+                (each has --help)
 """
 
 
@@ -141,6 +142,26 @@ def _follow() -> Command:
     return parser, follow.run
 
 
+def _whatif() -> Command:
+    parser = _parser(
+        "whatif",
+        "What a run would cost if one thing were otherwise: caching, platform, evaluations, an earlier end.",
+        "examples:\n  rltop whatif runs/my-run                       a Tinker run, also on 8 × B200\n"
+        "  rltop whatif train.log --gpus 16 --gpu-type H100 --usd-per-gpu-hour 2.5\n"
+        "  rltop whatif train.log --mfu 0.1 --stop-at 60\n\n"
+        "--gpus, --gpu-type and --usd-per-gpu-hour are of other GPUs where they name a type that the run\n"
+        "is not on, and of the run's own otherwise.\n",
+    )
+    parser.add_argument("target", metavar="TARGET", help="a run folder or a log, finished or growing")
+    parser.add_argument("--mfu", type=_mfu, metavar="X", help="whole-step MFU on the GPUs, such as 0.1")
+    parser.add_argument("--stop-at", type=_step, metavar="STEP", help="had the run stopped at this step")
+    parser.add_argument("--json", action="store_true", help="print the answers as JSON")
+    _settings_arguments(parser)
+    from .commands import whatif
+
+    return parser, whatif.run
+
+
 def _estimate() -> Command:
     parser = _parser(
         "estimate",
@@ -216,6 +237,20 @@ def _day(word: str) -> str:
     return word
 
 
+def _mfu(word: str) -> float:
+    value = float(word)
+    if not 0 < value <= 1:
+        raise argparse.ArgumentTypeError(f"{word}: an MFU is above 0 and at most 1")
+    return value
+
+
+def _step(word: str) -> int:
+    value = int(word)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{word}: steps count from 0")
+    return value
+
+
 def _rates(word: str) -> tuple[float, ...]:
     rates = tuple(_dollars(part) for part in word.split(","))
     if len(rates) not in (3, 4):
@@ -229,6 +264,7 @@ COMMANDS: dict[str, Callable[[], Command]] = {
     "replay": _replay,
     "demo": _demo,
     "follow": _follow,
+    "whatif": _whatif,
     "estimate": _estimate,
     "prices": _prices,
 }

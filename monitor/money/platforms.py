@@ -12,17 +12,18 @@ from .cards import card_of
 from .estimate import token_pricing
 from .flops import FORWARD, TERA, step_flops, work_of
 from .meters import Count, known_usd, rates_of
+from .pricing import price_of
 from .question import Question, Run
 
 USUAL_MFU = 0.10
 """Whole-step MFU of a well set-up RL job, for a run that has none of its own."""
+USUAL_GPU = "B200"
 
 
 def platforms(run: Run, spent: float, book: Book, asked: Question) -> Iterator[WhatIf]:
     """The same tokens on the other platform, and where the two would cost the same."""
-    hosted = run.bill.basis == "gpu-hours"
-    tinker_usd = _tinker_usd(run, book) if hosted else spent
-    if hosted and tinker_usd is not None:
+    tinker_usd = _tinker_usd(run, book) if run.hosted else spent
+    if run.hosted and tinker_usd is not None:
         yield WhatIf(
             name="on-tinker",
             label="the same tokens on Tinker",
@@ -33,30 +34,72 @@ def platforms(run: Run, spent: float, book: Book, asked: Question) -> Iterator[W
         measured = run.mfu
         if measured is not None and tinker_usd > 0:
             yield from _break_even(measured * spent / tinker_usd, tinker_usd, tinker_usd - spent)
-    gpu_type = asked.gpu_type or (None if hosted else "B200")
-    gpu = book.gpu(gpu_type) if gpu_type else None
-    flops = run_flops(run)
-    if gpu is None or gpu.bf16_tflops is None or flops is None:
-        return
-    yield from _on_gpus(run, spent, flops, gpu, asked)
+    gpu, flops = _gpu_asked(run, book, asked), run_flops(run)
+    rate = None if gpu is None else _rate(run, gpu, book, asked)
+    if gpu is not None and flops is not None and rate is not None:
+        yield from _on_gpus(run, spent, flops, gpu, rate, asked)
 
 
-def _on_gpus(run: Run, spent: float, flops: float, gpu: GpuPrice, asked: Question) -> Iterator[WhatIf]:
-    rate = gpu.usd_per_hour if asked.usd_per_gpu_hour is None else asked.usd_per_gpu_hour
-    if rate is None or gpu.bf16_tflops is None:
+def why_not_on_gpus(run: Run, book: Book, asked: Question) -> str | None:
+    """What is missing for a figure on the GPUs asked about; None where nothing is or none were."""
+    name = _type_asked(run, asked)
+    if name is None:
+        return None
+    gpu = book.gpu(name)
+    if gpu is None or gpu.bf16_tflops is None:
+        return f"nothing to say of {name}: its peak FLOP/s is not known; see `rltop prices list`"
+    if _rate(run, gpu, book, asked) is None:
+        return f"no price for an hour of {name}: give --usd-per-gpu-hour"
+    if card_of(run.info.model) is None:
+        return f"nothing to say of other GPUs: the size of {run.info.model or 'the model'} is not known"
+    return "nothing to say of other GPUs: the log has no token counts" if run_flops(run) is None else None
+
+
+def _type_asked(run: Run, asked: Question) -> str | None:
+    if asked.gpu_type is not None:
+        return asked.gpu_type
+    if not run.hosted:
+        return USUAL_GPU
+    own = run.ledger.pricing.gpu
+    return own.name if own is not None and asked.mfu is not None else None
+
+
+def _gpu_asked(run: Run, book: Book, asked: Question) -> GpuPrice | None:
+    name = _type_asked(run, asked)
+    gpu = None if name is None else book.gpu(name)
+    return gpu if gpu is not None and gpu.bf16_tflops is not None else None
+
+
+def _rate(run: Run, gpu: GpuPrice, book: Book, asked: Question) -> float | None:
+    """Dollars per GPU-hour: the one asked about, the user's for this type, or the table's."""
+    if asked.usd_per_gpu_hour is not None:
+        return asked.usd_per_gpu_hour
+    own = run.ledger.pricing
+    if own.gpu == gpu and own.usd_per_gpu_hour is not None:
+        return own.usd_per_gpu_hour
+    said = price_of(run.settings, gpu.name, gpu, book)
+    return gpu.usd_per_hour if said is None else said
+
+
+def _on_gpus(
+    run: Run, spent: float, flops: float, gpu: GpuPrice, rate: float, asked: Question
+) -> Iterator[WhatIf]:
+    if gpu.bf16_tflops is None:
         return
     mfu = asked.mfu or run.mfu or USUAL_MFU
     gpu_hours_at_peak = flops / (gpu.bf16_tflops * TERA) / 3600
     usd = rate * gpu_hours_at_peak / mfu
     wall = text.duration(gpu_hours_at_peak / mfu / asked.gpus * 3600)
+    whose = "given" if asked.mfu else "measured" if run.mfu else "usual"
     yield WhatIf(
         name="on-gpus",
         label=f"the same tokens on {asked.gpus} × {gpu.name}",
         usd=usd,
         difference_usd=usd - spent,
-        how=f"whole-step MFU {text.percent(mfu)}, ${rate:g} per GPU-hour, {wall}; start-up and idle apart",
+        how=f"whole-step MFU {text.percent(mfu)} ({whose}), ${rate:g} per GPU-hour, {wall}; "
+        "start-up and idle apart",
     )
-    if run.bill.basis != "gpu-hours" and spent > 0:
+    if not run.hosted and spent > 0:
         yield from _break_even(rate * gpu_hours_at_peak / spent, spent, 0.0)
 
 

@@ -117,7 +117,7 @@ def _by_gpu_hours(common: Pricing, settings: Settings, gpu_type: str | None, boo
     gpu, notes, ref = common.gpu, (), None
     usd = settings.usd_per_gpu_hour
     if usd is None and gpu_type is not None:
-        usd = _users_price(settings, gpu_type, gpu, book)
+        usd = price_of(settings, gpu_type, gpu, book)
     if usd is None and gpu is not None and gpu.usd_per_hour is not None:
         usd = gpu.usd_per_hour
         ref = PriceBookRef(date=gpu.date, source=gpu.source)
@@ -136,7 +136,7 @@ def _by_gpu_hours(common: Pricing, settings: Settings, gpu_type: str | None, boo
     )
 
 
-def _users_price(settings: Settings, gpu_type: str, gpu: GpuPrice | None, book: Book) -> float | None:
+def price_of(settings: Settings, gpu_type: str, gpu: GpuPrice | None, book: Book) -> float | None:
     """The user's own price of this type, under the log's name for it or under the table's."""
     for name, usd in settings.gpu_prices.items():
         row = book.gpu(name)

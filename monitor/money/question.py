@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ...models.money import Bill, MeterName
 from ...models.projection import Projection
-from ...models.run import RunInfo
+from ...models.run import RunInfo, RunStatus
 from ...models.settings import Settings
 from ..state import RunState
 from .ledger import Ledger
@@ -17,12 +17,14 @@ class Question:
 
     gpus: int = 8
     gpu_type: str | None = None
-    """None asks a run on Tinker about B200s, and a self-hosted one about nothing."""
+    """None asks a run on Tinker about B200s, and a self-hosted one about its own GPUs at the MFU given."""
     usd_per_gpu_hour: float | None = None
     mfu: float | None = None
     """Over the whole step; None takes the run's own, and for a run on Tinker the usual one."""
     plateau_step: int | None = None
-    """The step after which the score no longer rose."""
+    """The step at which the run might have been stopped."""
+    plateau_seen: bool = False
+    """Whether that is where an alert says that the reward had gone flat, and not just a step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,7 @@ class Run:
     """Cumulative dollars after each closed row."""
     priced_at: float | None = None
     """Unix seconds at which prices are looked up."""
+    status: RunStatus = "unknown"
 
     def tokens(self, meter: MeterName) -> float:
         """Tokens on a meter of the bill; 0 when it has none."""
@@ -52,6 +55,17 @@ class Run:
         """Sum of a canonical quantity over all closed rows, repeated ones too."""
         values = self.state.history.columns[column][: self.state.closed]
         return sum(value for value in values if value == value)
+
+    @property
+    def hosted(self) -> bool:
+        """Whether GPU-hours, not tokens, make the bill."""
+        return self.bill.basis == "gpu-hours"
+
+    @property
+    def over(self) -> bool:
+        """Whether there is nothing left to stop."""
+        ended = self.state.ended is not None or self.status in ("finished", "crashed")
+        return ended or self.projection.final_usd is None
 
     @property
     def prompt_tokens(self) -> float:

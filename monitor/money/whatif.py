@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ...models import text
 from ...models.money import WhatIf
 from .book import Book
-from .platforms import platforms
+from .platforms import platforms, why_not_on_gpus
 from .question import Question, Run
 
 CACHED_SHARE = 0.2
@@ -72,7 +72,7 @@ def _cached_across_turns(run: Run, spent: float) -> Iterator[WhatIf]:
 
 def _half_evals(run: Run, spent: float) -> Iterator[WhatIf]:
     evals = run.usd("eval_sample") + run.usd("eval_prefill")
-    if run.bill.basis == "gpu-hours":
+    if run.hosted:
         per_hour = run.ledger.pricing.usd_per_hour or 0.0
         evals = per_hour * run.ledger.phases.seconds.get("eval", 0.0) / 3600
     if evals <= 0:
@@ -88,9 +88,8 @@ def _half_evals(run: Run, spent: float) -> Iterator[WhatIf]:
 
 def _stops(run: Run, spent: float, asked: Question) -> Iterator[WhatIf]:
     final = run.projection.final_usd
-    over = run.state.ended is not None or final is None
-    at_end = spent if over or final is None else final.p50
-    if not over:
+    at_end = spent if run.over or final is None else final.p50
+    if not run.over:
         yield WhatIf(
             name="stop-now",
             label="stopping now",
@@ -98,21 +97,37 @@ def _stops(run: Run, spent: float, asked: Question) -> Iterator[WhatIf]:
             difference_usd=spent - at_end,
             how=f"against {text.usd(at_end)} at the end, the middle of the projection",
         )
-    if asked.plateau_step is None:
-        return
-    reached = [
-        usd
-        for usd, step in zip(run.spent_usd, run.state.history.steps, strict=False)
-        if step <= asked.plateau_step and usd == usd
-    ]
-    if reached:
+    step = asked.plateau_step
+    by_then = None if step is None else _spent_by(run, spent, step)
+    if by_then is not None:
         yield WhatIf(
             name="stop-at-plateau",
-            label=f"stopping at step {asked.plateau_step}",
-            usd=reached[-1],
-            difference_usd=reached[-1] - at_end,
-            how="the dollars spent up to that step",
+            label=f"stopping at step {step}" + (", the reward flat" if asked.plateau_seen else ""),
+            usd=by_then,
+            difference_usd=by_then - at_end,
+            how="the bill less what the steps after it have cost",
         )
+
+
+def _spent_by(run: Run, spent: float, step: int) -> float | None:
+    """Dollars spent when `step` had first been done; None where the run has not gone past it."""
+    steps = run.state.history.steps
+    after = next((row for row in range(min(len(run.spent_usd), len(steps))) if steps[row] > step), 0)
+    if after == 0:
+        return None
+    saved = run.spent_usd[-1] - run.spent_usd[after - 1]
+    return spent - saved if 0 <= saved <= spent else None
+
+
+def unanswered(run: Run, book: Book, asked: Question) -> tuple[str, ...]:
+    """One line for each thing that was asked for and cannot be told, with what is missing."""
+    found = {one.name for one in whatifs(run, book, asked)}
+    lines: list[str] = []
+    if asked.plateau_step is not None and "stop-at-plateau" not in found:
+        lines.append(f"nothing to say of stopping at step {asked.plateau_step}: the run has not gone past it")
+    if "on-gpus" not in found and (why := why_not_on_gpus(run, book, asked)) is not None:
+        lines.append(why)
+    return tuple(lines)
 
 
 def _cached_share(run: Run) -> float:

@@ -1,11 +1,12 @@
 """What-ifs on runs small enough to check by hand."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import accumulate
 
 import pytest
 
-from rltop.models.event import Ended, Event
+from rltop.models.event import Ended, Event, Restart
 from rltop.models.money import WhatIf
 from rltop.models.projection import FinalCost, Projection
 from rltop.models.run import RunInfo
@@ -15,7 +16,7 @@ from rltop.monitor.money.book import Book
 from rltop.monitor.money.ledger import Ledger
 from rltop.monitor.money.pricing import resolve
 from rltop.monitor.money.question import Question, Run
-from rltop.monitor.money.whatif import whatifs
+from rltop.monitor.money.whatif import unanswered, whatifs
 from rltop.monitor.reduce import close, reduce
 from rltop.monitor.state import RunState
 
@@ -166,6 +167,50 @@ def test_a_run_that_is_over_cannot_be_stopped_but_could_have_been() -> None:
     found = whatifs(run, BOOK, Question(plateau_step=0))
     assert "stop-now" not in names(found)
     assert named(found, "stop-at-plateau").difference_usd == pytest.approx(-(run.bill.spent_usd or 0) * 2 / 3)
+
+
+def test_a_run_is_stopped_when_it_first_gets_there_and_not_when_it_does_again() -> None:
+    steps = [STEP.model_copy(update={"step": number}) for number in (0, 1, 2)]
+    again = [STEP.model_copy(update={"step": number, "attempt": 1}) for number in (1, 2)]
+    run = run_of(QWEN, [*steps, Restart(attempt=1, from_step=1), *again, Ended(status="finished")])
+    found = named(whatifs(run, BOOK, Question(plateau_step=1)), "stop-at-plateau")
+    assert found.usd == pytest.approx((run.bill.spent_usd or 0) * 2 / 5)
+
+
+def test_a_run_that_has_not_gone_past_a_step_is_not_stopped_there_and_says_so() -> None:
+    run, asked = run_of(QWEN, [STEP, Ended(status="finished")]), Question(plateau_step=0)
+    assert "stop-at-plateau" not in names(whatifs(run, BOOK, asked))
+    assert unanswered(run, BOOK, asked) == (
+        "nothing to say of stopping at step 0: the run has not gone past it",
+    )
+
+
+def test_a_self_hosted_run_is_asked_about_its_own_gpus_at_another_mfu() -> None:
+    run = run_of(VERL, [MEASURED])
+    assert "on-gpus" not in names(whatifs(run, BOOK))
+    once = named(whatifs(run, BOOK, Question(mfu=0.1)), "on-gpus")
+    twice = named(whatifs(run, BOOK, Question(mfu=0.2)), "on-gpus")
+    assert once.label == "the same tokens on 8 × B200"
+    assert once.usd == pytest.approx(2 * twice.usd)
+
+
+def test_the_users_price_of_a_type_is_used_for_it() -> None:
+    run = replace(run_of(QWEN, [STEP]), settings=Settings(gpu_prices={"NVIDIA H100": 1.25}))
+    assert "$1.25 per GPU-hour" in named(whatifs(run, BOOK, Question(gpu_type="H100")), "on-gpus").how
+
+
+@pytest.mark.parametrize(
+    ("model", "gpu", "why"),
+    [
+        (QWEN.model, "H20", "no price for an hour of H20: give --usd-per-gpu-hour"),
+        (QWEN.model, "Abacus", "nothing to say of Abacus: its peak FLOP/s is not known"),
+        ("thinkingmachines/Inkling", "B200", "the size of thinkingmachines/Inkling is not known"),
+    ],
+)
+def test_gpus_that_were_asked_about_in_vain_are_named_with_the_reason(model: str, gpu: str, why: str) -> None:
+    run = run_of(QWEN.model_copy(update={"model": model}), [STEP])
+    (line,) = unanswered(run, BOOK, Question(gpu_type=gpu))
+    assert why in line
 
 
 def test_an_unpriced_run_has_no_what_ifs() -> None:
