@@ -83,7 +83,7 @@ def told() -> Told:
     return Told()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def told_with() -> Callable[..., Told]:
     """A run with facts (`info`) or the user's word (`settings`)."""
     return Told
