@@ -6,9 +6,8 @@ longer responses takes longer by a power of the length, and that power is learnt
 
 from dataclasses import dataclass, field
 from math import log
-from statistics import median
 
-_KEPT = 3
+_KEPT = 5
 """Few, since a step that is near the cap already says more than one that was far from it."""
 _PRIOR_WEIGHT = 0.5
 """How much spread of log length it takes to outweigh the prior exponent of 1."""
@@ -60,5 +59,5 @@ class StepCeiling:
         self.observe_tokens(usd * (usd_at_cap / usd) ** self.power.exponent)
 
     def usd(self) -> float | None:
-        """None while no step has told."""
-        return median(self.recent) if self.recent else None
+        """The dearest that the last few steps tell of; None while none has told."""
+        return max(self.recent) if self.recent else None

@@ -6,7 +6,7 @@ so that growth is relative, and let their trend die out in proportion to the his
 """
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import log, sqrt
 from statistics import median
 from typing import Protocol
@@ -39,37 +39,6 @@ class PastMean:
     def outlook(self, past: Blocks) -> Outlook:
         steps = min(past.steps, max(5.0, self.share * past.steps))
         return Outlook(log(past.mean_of_last(steps)))
-
-
-@dataclass(slots=True)
-class LastMean:
-    """The mean of the last `steps` steps."""
-
-    steps: int
-    values: list[float] = field(default_factory=list[float])
-
-    def observe(self, value: float, past: Blocks) -> None:
-        self.values.append(value)
-        del self.values[: -self.steps]
-
-    def outlook(self, past: Blocks) -> Outlook:
-        return Outlook(log(sum(self.values) / len(self.values)))
-
-
-@dataclass(slots=True)
-class Smoothed:
-    """Exponential smoothing of the log: the recent geometric mean."""
-
-    gain: float
-    steps: int = 0
-    level: float = 0.0
-
-    def observe(self, value: float, past: Blocks) -> None:
-        self.steps += 1
-        self.level += max(self.gain, 1 / self.steps) * (log(value) - self.level)
-
-    def outlook(self, past: Blocks) -> Outlook:
-        return Outlook(self.level)
 
 
 @dataclass(slots=True)
@@ -111,9 +80,9 @@ class LocalTrend:
     seen.
     """
 
-    level_noise: float
-    drift_noise: float
-    reach: float
+    level_noise: float = 0.3
+    drift_noise: float = 0.004
+    reach: float = 0.35
     steps: int = 0
     level: float = 0.0
     drift: float = 0.0
@@ -159,8 +128,8 @@ class MedianSlope:
     A slope that few pairs agree on is shrunk to nothing. Fitted anew only when a block closes.
     """
 
-    share: float
-    reach: float
+    share: float = 0.3
+    reach: float = 0.3
     steps: int = 0
     fitted_blocks: int = -1
     fitted_width: int = 0

@@ -18,7 +18,7 @@ class Outlook(NamedTuple):
         level + drift * tau * (1 - exp(-ahead / tau))
 
     with `drift` per step and `tau` in steps: a damped trend (Gardner and McKenzie 1985). Under a
-    cap the same drift runs in log-odds of the cap, so that growth slows down as the cap comes near.
+    cap growth runs in log-odds of the cap, so that it slows down as the cap comes near.
     """
 
     level: float
@@ -46,7 +46,7 @@ def _risen(level: float, rise: float, cap: float | None) -> float:
     if cap is None:
         return value * exp(max(-30.0, min(30.0, rise)))
     share = min(value / cap, _NEAR_CAP)
-    if not rise:
-        return cap * share
-    odds = log(share / (1 - share)) + max(-30.0, min(30.0, rise / (1 - share)))
+    if rise <= 0:
+        return cap * share * exp(max(-30.0, rise))
+    odds = log(share / (1 - share)) + min(30.0, rise / (1 - share))
     return cap / (1 + exp(-odds))

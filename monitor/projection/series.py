@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from math import exp, log, sqrt
 
 from .blocks import Blocks
-from .experts import DampedTrend, Expert, LastMean, LocalTrend, MedianSlope, PastMean, Smoothed
-from .interval import Spread, deviation, spread
+from .experts import DampedTrend, Expert, LocalTrend, MedianSlope, PastMean
+from .interval import Forecast, Spread, deviation, spread
+from .outlook import Outlook
 from .weights import HORIZONS, TrackRecord
 
 WARM_UP = 3
-_LEVEL, _TREND = 0.0, log(0.15)  # most runs stay where they are: a trend has to earn its weight
 
 
 @dataclass(slots=True)
@@ -20,32 +20,20 @@ class Panel:
     """The experts asked, with what each remembers."""
 
     mean: PastMean = field(default_factory=lambda: PastMean(1.0))
-    last: LastMean = field(default_factory=lambda: LastMean(10))
-    smooth: Smoothed = field(default_factory=lambda: Smoothed(0.08))
+    half: PastMean = field(default_factory=lambda: PastMean(0.5))
     quarter: PastMean = field(default_factory=lambda: PastMean(0.25))
+    eighth: PastMean = field(default_factory=lambda: PastMean(0.125))
     damped: DampedTrend = field(default_factory=DampedTrend)
-    slow: LocalTrend = field(default_factory=lambda: LocalTrend(0.05, 0.0006, 0.7))
-    fast: LocalTrend = field(default_factory=lambda: LocalTrend(0.3, 0.004, 0.35))
-    slope: MedianSlope = field(default_factory=lambda: MedianSlope(0.6, 0.5))
-    long_slope: MedianSlope = field(default_factory=lambda: MedianSlope(1.0, 1.0))
+    local: LocalTrend = field(default_factory=LocalTrend)
+    slope: MedianSlope = field(default_factory=MedianSlope)
 
     @property
     def experts(self) -> tuple[Expert, ...]:
-        """All of them, in the order of PRIOR."""
-        return (
-            self.mean,
-            self.last,
-            self.smooth,
-            self.quarter,
-            self.damped,
-            self.slow,
-            self.fast,
-            self.slope,
-            self.long_slope,
-        )
+        """All of them, those of level first."""
+        return (self.mean, self.half, self.quarter, self.eighth, self.damped, self.local, self.slope)
 
 
-PRIOR = [_LEVEL] * 4 + [_TREND] * 5
+LEVELS, TRENDS = 4, 3
 
 
 @dataclass(slots=True)
@@ -53,7 +41,7 @@ class Series:
     """A quantity so far."""
 
     panel: Panel = field(default_factory=Panel)
-    record: TrackRecord = field(default_factory=lambda: TrackRecord(list(PRIOR)))
+    record: TrackRecord = field(default_factory=lambda: TrackRecord(LEVELS, TRENDS))
     past: Blocks = field(default_factory=Blocks)
     steps: int = 0
     total: float = 0.0
@@ -68,13 +56,10 @@ class Series:
         self.record.judge(self.steps, self.total)
         powers = self.record.open_horizons(self.steps, self.steps if steps_left is None else steps_left)
         if powers:
-            outlooks = [expert.outlook(self.past) for expert in self.panel.experts]
+            outlooks = self._outlooks()
             for power in powers:
-                horizon = HORIZONS[power]
-                forecasts = [log(outlook.mean(horizon, cap)) for outlook in outlooks]
-                weights = self.record.weights(self.steps, horizon)
-                blend = sum(w * f for w, f in zip(weights, forecasts, strict=True))
-                self.record.wager(power, self.steps, self.total, forecasts, blend)
+                forecasts = [log(outlook.mean(HORIZONS[power], cap)) for outlook in outlooks]
+                self.record.wager(power, self.steps, self.total, forecasts)
 
     @property
     def ready(self) -> bool:
@@ -83,18 +68,26 @@ class Series:
 
     def ahead(self, steps: float, cap: float | None) -> Spread:
         """The mean value over the next `steps` steps."""
-        forecasts = [log(expert.outlook(self.past).mean(steps, cap)) for expert in self.panel.experts]
-        middle, deviates = self._blend(forecasts, steps)
-        return spread(middle, deviates, steps / self.steps, cap)
+        return spread(self.mean_ahead(steps, cap), steps / self.steps, cap, "mean")
 
     def at(self, steps: float, cap: float | None) -> Spread:
         """The level expected `steps` steps from now."""
-        forecasts = [log(expert.outlook(self.past).at(steps, cap)) for expert in self.panel.experts]
-        middle, deviates = self._blend(forecasts, steps)
-        return spread(middle, deviates, steps / self.steps, cap)
+        return spread(self.level_at(steps, cap), steps / self.steps, cap, "level")
 
-    def _blend(self, forecasts: list[float], steps: float) -> tuple[float, float]:
+    def mean_ahead(self, steps: float, cap: float | None) -> Forecast:
+        """The mean value over the next `steps` steps, before calibration."""
+        return self._blend([outlook.mean(steps, cap) for outlook in self._outlooks()], steps)
+
+    def level_at(self, steps: float, cap: float | None) -> Forecast:
+        """The level expected `steps` steps from now, before calibration."""
+        return self._blend([outlook.at(steps, cap) for outlook in self._outlooks()], steps)
+
+    def _outlooks(self) -> list[Outlook]:
+        return [expert.outlook(self.past) for expert in self.panel.experts]
+
+    def _blend(self, expected: list[float], steps: float) -> Forecast:
+        logs = [log(value) for value in expected]
         weights = self.record.weights(self.steps, steps)
-        blend = sum(w * f for w, f in zip(weights, forecasts, strict=True))
-        apart = sqrt(sum(w * (f - blend) ** 2 for w, f in zip(weights, forecasts, strict=True)))
-        return exp(blend), deviation(self.record, self.steps, steps, apart)
+        blend = sum(w * f for w, f in zip(weights, logs, strict=True))
+        apart = sqrt(sum(w * (f - blend) ** 2 for w, f in zip(weights, logs, strict=True)))
+        return Forecast(exp(blend), deviation(self.record, weights, self.steps, steps, apart))

@@ -12,6 +12,8 @@ HORIZONS = tuple(2**power for power in range(13))
 _WORST = 1.5  # an error of e^1.5 is as bad as an error gets, so that one disaster is forgiven in time
 _MEMORY = 12.0
 _PATIENCE = 12.0
+_EXCUSED = 0.03  # log error that is nobody's fault
+_TREND = 0.2
 
 
 @dataclass(slots=True)
@@ -22,8 +24,6 @@ class Wager:
     total_before: float
     forecasts: list[float]
     """Log of the mean over the horizon, one for each expert."""
-    blend: float
-    """The same for the weighted blend."""
 
 
 @dataclass(slots=True)
@@ -33,18 +33,16 @@ class HorizonRecord:
     errors: list[float]
     """Recent mean absolute log error of each expert."""
     judged: int = 0
-    square: float = 0.0
-    """Recent mean squared log error of the blend."""
     waiting: list[Wager] = field(default_factory=list[Wager])
     next_at: int = 3
 
 
 @dataclass(slots=True)
 class TrackRecord:
-    """The record of a set of experts on one series."""
+    """The record of a set of experts on one series: first those of level, then those of trend."""
 
-    prior: list[float]
-    """Log of the weight of each expert before anything is known."""
+    levels: int
+    trends: int
     horizons: list[HorizonRecord] = field(default_factory=list[HorizonRecord])
 
     def judge(self, steps: int, total: float) -> None:
@@ -61,8 +59,6 @@ class TrackRecord:
             error + gain * (min(abs(came - forecast), _WORST) - error)
             for error, forecast in zip(record.errors, wager.forecasts, strict=True)
         ]
-        gain = 1 / min(record.judged, 16.0)
-        record.square += gain * ((came - wager.blend) ** 2 - record.square)
 
     def open_horizons(self, steps: int, steps_left: int) -> list[int]:
         """The powers of two for which a forecast is to be put down after this step."""
@@ -74,20 +70,21 @@ class TrackRecord:
             if horizon > longest:
                 break
             if power == len(self.horizons):
-                self.horizons.append(HorizonRecord([0.0] * len(self.prior)))
+                self.horizons.append(HorizonRecord([0.0] * (self.levels + self.trends)))
             if steps >= self.horizons[power].next_at:
                 found.append(power)
         return found
 
-    def wager(self, power: int, steps: int, total: float, forecasts: list[float], blend: float) -> None:
+    def wager(self, power: int, steps: int, total: float, forecasts: list[float]) -> None:
         """Put down forecasts for a horizon of `2 ** power` steps from now."""
         record, horizon = self.horizons[power], HORIZONS[power]
-        record.waiting.append(Wager(steps + horizon, total, forecasts, blend))
+        record.waiting.append(Wager(steps + horizon, total, forecasts))
         record.next_at = steps + max(1, horizon // 4, steps // 64)
 
     def weights(self, steps: int, horizon: float) -> list[float]:
         """The weight of each expert for a forecast over `horizon` steps; they sum to 1."""
-        scores, mass = [0.0] * len(self.prior), 0.0
+        prior = self._prior(steps)
+        scores, mass = [0.0] * len(prior), 0.0
         for at, record in zip(HORIZONS, self.horizons, strict=False):
             if not record.judged:
                 continue
@@ -96,10 +93,13 @@ class TrackRecord:
             mass += near
         if mass:
             scores = [score / mass for score in scores]
-        best = min(scores)
-        sharpness = min(_PATIENCE, 0.8 * sqrt(steps)) / (best + 0.02) if mass else 0.0
-        raw = [p - sharpness * (score - best) for p, score in zip(self.prior, scores, strict=True)]
-        top = max(raw)
-        raw = [exp(value - top) for value in raw]
-        total = sum(raw)
-        return [value / total for value in raw]
+            best = min(scores)
+            sharpness = min(_PATIENCE, 0.8 * sqrt(steps)) / (best + _EXCUSED)
+            prior = [p * exp(-sharpness * (score - best)) for p, score in zip(prior, scores, strict=True)]
+        total = sum(prior)
+        return [weight / total for weight in prior]
+
+    def _prior(self, steps: int) -> list[float]:
+        """Most runs stay where they are, and few points always lie on some line: a trend earns its weight."""
+        trend = _TREND * min(1.0, max(0.0, (steps - 4) / 12))
+        return [1.0] * self.levels + [trend] * self.trends
