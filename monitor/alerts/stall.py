@@ -1,8 +1,8 @@
 """No step for longer than this run has ever needed: it hangs, or its machine is gone.
 
 Deadline: max(floor, factor × max(95th percentile of the last 50 steps, median of the last 5)), and
-30 minutes before three steps have been timed. A due evaluation or checkpoint is allowed for. A pause
-that is found in a log afterwards is judged alike, so that a replay raises what a live run did.
+30 minutes before three steps have been timed. A due evaluation or checkpoint is allowed for. The next
+step clears it. A pause that is only found in a log afterwards is told, since nothing can be done about it.
 """
 
 import statistics
@@ -58,10 +58,7 @@ def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Rea
     taken_s = max((x for x in (worked_s, gap_s) if x is not None), default=None)
     if taken_s is None:
         return memory, Unwatched("no times in this log")
-    # How long the first steps take says what is usual, not that something was wrong.
-    usual_known = len(memory.steps_s) >= _TIMED
-    reading = _read(taken_s, memory, moment, limits, since=memory.step) if usual_known else FINE
-    return _remember(memory, moment, limits, taken_s, aside_s), reading
+    return _remember(memory, moment, limits, taken_s, aside_s), _looked_back(memory, taken_s)
 
 
 def tick(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Reading | Unwatched | None]:
@@ -81,37 +78,45 @@ def tick(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Readin
             message=f"silent for {duration(silent_s)}, and the log does not say that the run ended",
             advice="if it has ended, all is well",
         )
-    reading = _read(silent_s - _allowance_s(memory, moment), memory, moment, limits, silent_s=silent_s)
-    # Silence only grows: an alert is cleared by the next step in time, never by looking again.
-    return memory, reading if reading.level != "ok" else None
+    # Silence only grows: an alert is cleared by the next step, never by looking again.
+    if silent_s - _allowance_s(memory, moment) <= memory.deadline_s:
+        return memory, None
+    return memory, _silent(memory, moment, limits, silent_s)
 
 
-def _read(
-    seconds: float,
-    memory: Memory,
-    moment: Moment,
-    limits: Limits,
-    since: int | None = None,
-    silent_s: float | None = None,
-) -> Reading:
-    deadline_s = memory.deadline_s
-    if seconds <= deadline_s:
-        return Reading(good=True, value=seconds, threshold=deadline_s)
-    critical = seconds > limits.critical_factor * deadline_s
-    shown_s = seconds if silent_s is None else silent_s
-    cost = wall_usd(moment, shown_s)
-    usual = f", usually {duration(statistics.median(memory.steps_s))}" if memory.steps_s else ""
+def _looked_back(memory: Memory, taken_s: float) -> Reading:
+    """A pause that is over: it clears what was raised while it lasted, and is told where nobody looked."""
+    # How long the first steps take says what is usual, not that something was wrong.
+    if taken_s <= memory.deadline_s or len(memory.steps_s) < _TIMED:
+        return Reading(good=True, value=taken_s, threshold=memory.deadline_s)
+    return Reading(
+        level="info",
+        good=True,
+        value=taken_s,
+        threshold=memory.deadline_s,
+        message=f"no step for {duration(taken_s)}{_usually(memory)}",
+        advice="it went on after that",
+        since=memory.step,
+    )
+
+
+def _silent(memory: Memory, moment: Moment, limits: Limits, silent_s: float) -> Reading:
+    critical = silent_s > limits.critical_factor * memory.deadline_s
+    cost = wall_usd(moment, silent_s)
     return Reading(
         level="critical" if critical else "warning",
         certain=True,
-        value=seconds,
-        threshold=limits.critical_factor * deadline_s if critical else deadline_s,
-        message=f"no step for {duration(shown_s)}{usual}",
+        value=silent_s,
+        threshold=limits.critical_factor * memory.deadline_s if critical else memory.deadline_s,
+        message=f"no step for {duration(silent_s)}{_usually(memory)}",
         advice=advise(
             f"{usd(cost)} of idle time" if cost is not None else "", "see the last lines of its log"
         ),
-        since=since if silent_s is None else step_of(moment),
     )
+
+
+def _usually(memory: Memory) -> str:
+    return f", usually {duration(statistics.median(memory.steps_s))}" if memory.steps_s else ""
 
 
 def _remember(memory: Memory, moment: Moment, limits: Limits, taken_s: float, aside_s: float) -> Memory:
