@@ -53,10 +53,11 @@ class _Opening:
         from ..monitor.clock import SystemClock
         from ..monitor.recorder import Recorder
         from ..monitor.session import Session
+        from ..monitor.telemetry.source import GpuSource
         from .opening import pipeline, waiting_sources_of
 
         recorder = Recorder(self._record) if self._record else None
-        sources = waiting_sources_of(self._target, self._pipe)
+        sources = (*waiting_sources_of(self._target, self._pipe), GpuSource())
         return Session(sources, pipeline(self._settings), SystemClock(), recorder=recorder)
 
 

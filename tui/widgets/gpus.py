@@ -29,7 +29,9 @@ class Gpus(Panel):
     """Hides itself while nothing is known of any GPU."""
 
     def present(self, frame: Frame) -> bool:
-        return any(sample.gpus for sample in frame.state.gpus.values())
+        # A Tinker run has no GPUs of its own: those of this machine do something else.
+        here = frame.info.platform != "tinker"
+        return here and any(sample.gpus for sample in frame.state.gpus.values())
 
     def lay_out(self, frame: Frame, width: int, height: int) -> list[Line]:
         hosts = frame.state.gpus
