@@ -115,8 +115,9 @@ class NvmlSampler:
         waited_s = now - self._last_order.at
         if not self._busy or waited_s < STALE_S:
             return ""
-        age_s = waited_s if self._sample is None else now - self._sample.at
-        return f"stale {age_s:.0f} s: the NVIDIA driver does not answer"
+        if self._sample is None:
+            return f"the NVIDIA driver has not answered for {waited_s:.0f} s"
+        return f"stale {now - self._sample.at:.0f} s: the NVIDIA driver does not answer"
 
     def _work(self) -> None:
         devices = Devices()

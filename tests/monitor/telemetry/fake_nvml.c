@@ -2,7 +2,7 @@
  *
  * A setting is "scope.key=value". The scope is a GPU's number, `*` for every GPU, or `sys`. Keys are values
  * (util, mem_used, …), `id` (which GPU answers under that number), `error` and `error.<function>` (an NVML
- * error number), `hang.<function>` (the call does not return while this is not 0).
+ * error number), `hang.<function>` (the call does not return while this is not 0; with sys.loud it says so).
  * The first settings are read from FAKE_NVML, separated by blanks; a test changes them with fake_set.
  * stubs.inc, made from pynvml's own source, answers NOT_SUPPORTED to all that is not written here.
  */
@@ -84,6 +84,7 @@ static int enter(int scope, const char *function) {
     char key[96];
     count_call(function);
     snprintf(key, sizeof key, "hang.%s", function);
+    if (setting(scope, key, 0) && setting(SYS, "loud", 0)) fprintf(stderr, "%s hangs\n", function);
     while (setting(scope, key, 0)) usleep(1000);
     snprintf(key, sizeof key, "error.%s", function);
     int error = (int)setting(scope, key, 0);

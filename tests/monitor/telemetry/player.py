@@ -1,24 +1,31 @@
 """Plays a scenario on the fake driver: `player.py LIBRARY WORD…`, a line of JSON for each look.
 
-Words: `scope.key=value` changes the driver; `look` lets two seconds pass and has the GPUs read; `wait:N` lets
-N seconds pass; `peek` asks for the latest and does not wait for it; `tensor` and `no-tensor` change what is
-wanted; `calls:NAME` tells how often a function was called.
+Words: `scope.key=value` changes the driver; `wait:N` lets N seconds pass; `look` lets two seconds pass and
+has the GPUs read; `peek` asks for the latest and does not wait for it; `tensor` and `no-tensor` change what
+is wanted; `poll` polls a GpuSource once, `follow` lets two seconds pass and polls it until it has something
+to tell; `calls:NAME` tells how often a function was called, `until:NAME` waits for it to be called.
 """
 
 import ctypes
 import sys
+from collections.abc import Callable
+from functools import partial
+from time import sleep
+from typing import TypeVar
 
 from pydantic_core import to_json
 
 from rltop.monitor.telemetry.nvml import NvmlSampler
+from rltop.monitor.telemetry.source import GpuSource
 
 INTERVAL_S = 2.0
+T = TypeVar("T")
 
 
 def main(library: str, words: list[str]) -> None:
     # pynvml asks for the library by its short name, and gets the one that is loaded under it already.
     driver = ctypes.CDLL(library)
-    sampler = NvmlSampler("node-0")
+    sampler, source = NvmlSampler("node-0"), GpuSource("node-1")
     now = 1_700_000_000.0
     for word in words:
         name, _, value = word.partition(":")
@@ -29,6 +36,13 @@ def main(library: str, words: list[str]) -> None:
             tell(sampler, now)
         elif name == "peek":
             tell(sampler, now)
+        elif name == "poll":
+            print(to_json(source.poll(now)).decode())
+        elif name == "follow":
+            now += INTERVAL_S
+            print(to_json(until_something(partial(source.poll, now))).decode())
+        elif name == "until":
+            until_something(partial(driver.fake_calls, value.encode()))
         elif name == "wait":
             now += float(value)
         elif name in ("tensor", "no-tensor"):
@@ -38,6 +52,16 @@ def main(library: str, words: list[str]) -> None:
         else:
             driver.fake_set(word.encode())
     sampler.close()
+    assert source.close() == []
+
+
+def until_something(ask: Callable[[], T]) -> T:
+    """The worker answers in its own time, of which a source knows nothing."""
+    for _ in range(2000):
+        if found := ask():
+            return found
+        sleep(0.005)
+    raise AssertionError("the driver does not answer")
 
 
 def tell(sampler: NvmlSampler, now: float) -> None:

@@ -256,4 +256,4 @@ def test_a_hanging_driver_makes_the_sample_stale_and_nobody_waits(play: Play) ->
 def test_a_driver_that_hangs_at_once_is_told_of_too(play: Play) -> None:
     first, later = play("sys.hang.nvmlInitWithFlags=1", "peek", "wait:8", "peek")
     assert (first["reason"], "gpus" in later) == ("", False)
-    assert later["reason"] == "stale 8 s: the NVIDIA driver does not answer"
+    assert later["reason"] == "the NVIDIA driver has not answered for 8 s"
