@@ -25,7 +25,7 @@ examples:
   ./train.sh 2>&1 | rltop -                 a run as it prints
 
 other commands: rltop check | replay | demo | follow | whatif | estimate | prices | reconcile
-                (each has --help)
+                | gpus   (each has --help)
 """
 
 
@@ -187,6 +187,19 @@ def _prices() -> Command:
     return parser, prices.run
 
 
+def _gpus() -> Command:
+    parser = _parser(
+        "gpus",
+        "The GPUs of this machine, by the NVIDIA driver: busy, tensor cores, memory, power, temperature.",
+        "examples:\n  rltop gpus\n  rltop gpus --watch\n  rltop gpus --json | jq '.gpus[].util'\n",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON, as without a terminal")
+    parser.add_argument("--watch", action="store_true", help="go on every 2 s; in JSON, a line each")
+    from .commands import gpus
+
+    return parser, gpus.run
+
+
 def _settings_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what you know better than the log")
     group.add_argument("--budget", type=_dollars, metavar="USD", help="warn when the run will cost more")
@@ -267,4 +280,5 @@ COMMANDS: dict[str, Callable[[], Command]] = {
     "whatif": _whatif,
     "estimate": _estimate,
     "prices": _prices,
+    "gpus": _gpus,
 }
