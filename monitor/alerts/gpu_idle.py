@@ -26,9 +26,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Since when all have been idle, unix seconds."""
+    """Since when all have been idle, and when the newest reading was taken; unix seconds."""
 
     since: float | None = None
+    read_at: float | None = None
 
 
 def gpus_of(moment: Moment) -> list[Gpu]:
@@ -36,9 +37,15 @@ def gpus_of(moment: Moment) -> list[Gpu]:
     return [gpu for sample in moment.state.gpus.values() for gpu in sample.gpus]
 
 
+def read_at(moment: Moment) -> float | None:
+    """When the newest reading was taken, unix seconds. The same one, seen again, is no further evidence."""
+    return max((sample.at for sample in moment.state.gpus.values()), default=None)
+
+
 def tick(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Reading | Unwatched | None]:
     """The newest readings."""
-    if not moment.state.gpus:
+    at = read_at(moment)
+    if at is None:
         return Memory(), Unwatched("no GPU readings")
     if moment.info.platform == "tinker":
         return Memory(), Unwatched("the GPUs seen here are not the run's: it trains at its provider")
@@ -47,17 +54,20 @@ def tick(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Readin
         return Memory(), Unwatched("the GPUs do not tell how busy they are")
     if moment.status not in ("running", "stalled"):
         return Memory(), FINE
-    at = max(sample.at for sample in moment.state.gpus.values())
+    if at == memory.read_at:
+        return memory, None
     if max(utils) >= limits.util:
-        return Memory(), FINE if max(utils) > limits.clear_util else Reading(value=max(utils))
+        fine = max(utils) > limits.clear_util
+        return Memory(read_at=at), FINE if fine else Reading(value=max(utils), threshold=limits.util)
     since = at if memory.since is None else memory.since
+    memory = Memory(since, at)
     idle_s = at - since
     durations = recent_durations(moment.state)
     limit_s = max(limits.seconds, statistics.median(durations) if durations else 0.0)
     if idle_s <= limit_s:
-        return Memory(since), Reading(value=max(utils), threshold=limits.util)
+        return memory, Reading(value=max(utils), threshold=limits.util)
     cost = wall_usd(moment, idle_s)
-    return Memory(since), Reading(
+    return memory, Reading(
         level="critical" if idle_s > 2 * limit_s else "warning",
         certain=True,
         value=max(utils),

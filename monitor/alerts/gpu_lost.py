@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..moment import Moment
+from .gpu_idle import read_at
 from .rule import FINE, Debounce, Reading, Rule, Unwatched
 
 
@@ -14,16 +15,19 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The most GPUs ever seen, by host."""
+    """The most GPUs ever seen, by host, and when the newest reading was taken, unix seconds."""
 
     most: Mapping[str, int] = field(default_factory=dict[str, int])
+    read_at: float | None = None
 
 
 def tick(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Reading | Unwatched | None]:
     """The newest readings."""
-    samples = moment.state.gpus
-    if not samples:
+    samples, at = moment.state.gpus, read_at(moment)
+    if at is None:
         return memory, Unwatched("no GPU readings")
+    if at == memory.read_at:
+        return memory, None
     most = dict(memory.most)
     gone: list[str] = []
     for host, sample in samples.items():
@@ -33,8 +37,8 @@ def tick(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Readin
         if len(sample.gpus) < most[host]:
             gone.append(f"{most[host] - len(sample.gpus)} of {most[host]} GPUs of {host}")
     if not gone:
-        return Memory(most), FINE
-    return Memory(most), Reading(
+        return Memory(most, at), FINE
+    return Memory(most, at), Reading(
         level="critical",
         certain=True,
         value=float(len(gone)),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from ...models.text import duration
 from ..moment import Moment
-from .gpu_idle import gpus_of
+from .gpu_idle import gpus_of, read_at
 from .rule import FINE, Debounce, Reading, Rule, Unwatched
 
 
@@ -17,24 +17,27 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Since when some have been throttled, unix seconds."""
+    """Since when some have been throttled, and when the newest reading was taken; unix seconds."""
 
     since: float | None = None
+    read_at: float | None = None
 
 
 def tick(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Reading | Unwatched | None]:
     """The newest readings."""
-    if not moment.state.gpus:
+    at = read_at(moment)
+    if at is None:
         return Memory(), Unwatched("no GPU readings")
+    if at == memory.read_at:
+        return memory, None
     slow = [gpu for gpu in gpus_of(moment) if gpu.state == "throttled"]
     if not slow:
-        return Memory(), FINE
-    at = max(sample.at for sample in moment.state.gpus.values())
+        return Memory(read_at=at), FINE
     since = at if memory.since is None else memory.since
     if at - since <= limits.seconds:
-        return Memory(since), Reading(value=float(len(slow)))
+        return Memory(since, at), Reading(value=float(len(slow)))
     which = ", ".join(str(gpu.index) for gpu in slow)
-    return Memory(since), Reading(
+    return Memory(since, at), Reading(
         level="warning",
         certain=True,
         value=float(len(slow)),
