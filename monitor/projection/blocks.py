@@ -41,11 +41,14 @@ class Blocks:
 
     def mean_of_last(self, steps: float) -> float:
         """The mean of the newest `steps` steps, the oldest block taken in part."""
-        total, left = self.open_sum, steps - self.open_steps
-        for mean in reversed(self.means):
-            if left <= 0:
-                break
-            part = min(left, self.width)
-            total += mean * part
-            left -= part
-        return total / (steps - max(left, 0.0))
+        left = steps - self.open_steps
+        if left <= 0:
+            return self.open_sum / self.open_steps
+        whole = min(int(left / self.width), len(self.means))
+        oldest = len(self.means) - whole
+        total = self.open_sum + self.width * sum(self.means[oldest:])
+        covered = self.open_steps + self.width * whole
+        if oldest and covered < steps:
+            total += self.means[oldest - 1] * (steps - covered)
+            covered = steps
+        return total / covered

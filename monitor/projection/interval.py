@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from math import erf, exp, log, sqrt
+from operator import mul
 from typing import NamedTuple
 
 from pydantic_core import from_json
@@ -67,7 +68,7 @@ def deviation(
     for seen in record.horizons:
         if not seen.judged:
             continue
-        missed = 1.25 * sum(w * error for w, error in zip(weights, seen.errors, strict=True))
+        missed = 1.25 * sum(map(mul, weights, seen.errors))
         counts = min(seen.judged, 2)
         total += counts * log(missed + _LEAST)
         mass += counts

@@ -32,13 +32,12 @@ class Outlook(NamedTuple):
 
     def mean(self, steps: float, cap: float | None) -> float:
         """The mean expected of the next `steps` steps."""
-        if not self.drift or abs(self.drift) * min(self.tau, steps) < 1e-4:
+        drift, tau = self.drift, self.tau
+        if not drift or abs(drift) * min(tau, steps) < 1e-4:
             return _risen(self.level, 0.0, cap)
-        reach, total = self.drift * self.tau, 0.0
-        for node, share in zip(_NODES, _SHARES, strict=True):
-            ahead = 0.5 + node * steps
-            total += share * _risen(self.level, reach * (1 - exp(-ahead / self.tau)), cap)
-        return total
+        level, reach = self.level, drift * tau
+        rises = [reach * (1 - exp(-(0.5 + node * steps) / tau)) for node in _NODES]
+        return sum(share * _risen(level, rise, cap) for share, rise in zip(_SHARES, rises, strict=True))
 
 
 def _risen(level: float, rise: float, cap: float | None) -> float:

@@ -7,6 +7,7 @@ comparison that counts is the one nearest to the horizon asked for.
 
 from dataclasses import dataclass, field
 from math import exp, log, sqrt
+from operator import mul
 
 HORIZONS = tuple(2**power for power in range(13))
 _WORST = 1.5  # an error of e^1.5 is as bad as an error gets, so that one disaster is forgiven in time
@@ -65,15 +66,13 @@ class TrackRecord:
         if steps < 3:
             return []
         longest = min(2 * steps, steps_left)
-        found: list[int] = []
-        for power, horizon in enumerate(HORIZONS):
-            if horizon > longest:
-                break
-            if power == len(self.horizons):
-                self.horizons.append(HorizonRecord([0.0] * (self.levels + self.trends)))
-            if steps >= self.horizons[power].next_at:
-                found.append(power)
-        return found
+        while len(self.horizons) < len(HORIZONS) and HORIZONS[len(self.horizons)] <= longest:
+            self.horizons.append(HorizonRecord([0.0] * (self.levels + self.trends)))
+        return [
+            power
+            for power, record in enumerate(self.horizons)
+            if record.next_at <= steps and HORIZONS[power] <= longest
+        ]
 
     def wager(self, power: int, steps: int, total: float, forecasts: list[float]) -> None:
         """Put down forecasts for a horizon of `2 ** power` steps from now."""
@@ -84,15 +83,20 @@ class TrackRecord:
     def weights(self, steps: int, horizon: float) -> list[float]:
         """The weight of each expert for a forecast over `horizon` steps; they sum to 1."""
         prior = self._prior(steps)
-        scores, mass = [0.0] * len(prior), 0.0
-        for at, record in zip(HORIZONS, self.horizons, strict=False):
-            if not record.judged:
-                continue
-            near = sqrt(min(at, horizon) / max(at, horizon)) * min(1.0, record.judged / 4)
-            scores = [score + near * error for score, error in zip(scores, record.errors, strict=True)]
-            mass += near
-        if mass:
-            scores = [score / mass for score in scores]
+        judged = [
+            (
+                sqrt(at / horizon if at < horizon else horizon / at) * min(1.0, record.judged / 4),
+                record.errors,
+            )
+            for at, record in zip(HORIZONS, self.horizons, strict=False)
+            if record.judged
+        ]
+        if judged:
+            near = [share for share, _ in judged]
+            mass = sum(near)
+            scores = [
+                sum(map(mul, near, errors)) / mass for errors in zip(*(e for _, e in judged), strict=True)
+            ]
             best = min(scores)
             sharpness = min(_PATIENCE, 0.8 * sqrt(steps)) / (best + _EXCUSED)
             prior = [p * exp(-sharpness * (score - best)) for p, score in zip(prior, scores, strict=True)]
