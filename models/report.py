@@ -1,5 +1,7 @@
 """What `--json` prints, schema 1. Fields may be added; none is renamed or removed."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from .alert import Alert
@@ -92,3 +94,46 @@ class WhatIfReport(Value):
     whatifs: tuple[WhatIf, ...]
     notes: tuple[str, ...]
     """What was asked for and cannot be told, one line each."""
+
+
+class ReconcileLine(Value):
+    """One meter of a provider's bill beside ours. Dollars; null is not billed there or not known."""
+
+    meter: Literal["sample", "prefill", "prefill_cached", "train", "storage", "checkpoint"]
+    unit: Literal["tokens", "GB-hours", "checkpoints"]
+    theirs: float | None
+    ours: float | None
+    theirs_usd: float | None
+    ours_usd: float | None
+    difference_usd: float | None
+    """Theirs less ours; null where one is not known."""
+    why: str
+    """A few words: what the difference comes from."""
+
+
+class UsageHour(Value):
+    """What a provider counted in one hour of one session."""
+
+    start: str
+    """UTC, ISO 8601."""
+    session_id: str | None
+    tokens: float
+    usd: float | None
+
+
+class ReconcileReport(Value):
+    """What `rltop reconcile --json` prints."""
+
+    schema_: int = Field(default=SCHEMA, alias="schema")
+    run: str
+    sessions: tuple[str, ...]
+    start: str
+    """First day asked about, YYYY-MM-DD."""
+    end: str
+    """Last day asked about."""
+    lines: tuple[ReconcileLine, ...]
+    theirs_usd: float | None
+    ours_usd: float | None
+    difference_usd: float | None
+    hours: tuple[UsageHour, ...]
+    notes: tuple[str, ...]

@@ -200,6 +200,26 @@ def _gpus() -> Command:
     return parser, gpus.run
 
 
+def _reconcile() -> Command:
+    parser = _parser(
+        "reconcile",
+        "Tinker's own billing usage beside our bill of a run, with what explains the differences.",
+        "examples:\n  rltop reconcile runs/my-run\n"
+        "  rltop reconcile runs/my-run --start 2026-07-13 --end 2026-07-14 --json\n\n"
+        "Needs `pip install 'rltop[tinker]'` and a key whose owner may see the organisation's bills.\n",
+    )
+    parser.add_argument("target", metavar="TARGET", help="a run folder of tinker-cookbook")
+    parser.add_argument("--start", type=_day, metavar="DATE", help="first UTC day, YYYY-MM-DD (the run's)")
+    parser.add_argument("--end", type=_day, metavar="DATE", help="last UTC day (the run's)")
+    parser.add_argument("--session", action="append", metavar="ID", help="sessions, where the log names none")
+    parser.add_argument("--timeout", type=float, default=60.0, metavar="S", help="seconds to wait (60)")
+    parser.add_argument("--json", action="store_true", help="print the comparison as JSON")
+    _settings_arguments(parser)
+    from .commands import reconcile
+
+    return parser, reconcile.run
+
+
 def _settings_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what you know better than the log")
     group.add_argument("--budget", type=_dollars, metavar="USD", help="warn when the run will cost more")
@@ -280,5 +300,6 @@ COMMANDS: dict[str, Callable[[], Command]] = {
     "whatif": _whatif,
     "estimate": _estimate,
     "prices": _prices,
+    "reconcile": _reconcile,
     "gpus": _gpus,
 }
