@@ -2,6 +2,7 @@
 
 from ...models import text
 from ...models.run import RunStatus
+from ...models.value import Quantiles
 from ...monitor.frame import Frame
 from ..glyphs import EMPTY, FULL, STATUS
 from ..lines import Line, Span, cells, clean, cut, part, spread
@@ -108,12 +109,19 @@ def _end(frame: Frame) -> Line:
         return ()
     remaining = frame.projection.remaining_s
     if remaining is not None:
-        spread_s = (remaining.p90 - remaining.p10) / 2
         return (
             Span("ends in ", "dim"),
             Span(text.duration_compact(remaining.p50), "projected"),
-            Span(f" ±{text.duration_compact(spread_s)}", "dim"),
+            Span(f" {_spread(remaining)}", "dim"),
         )
     if frame.info.total_steps is None:
         return (Span("end unknown: --total-steps N", "dim"),)
     return (Span("ends in –", "dim"),)
+
+
+def _spread(remaining: Quantiles) -> str:
+    """How sure the end is: ± where that is fair to both sides, both ends of the range where it is not."""
+    early, late = remaining.p50 - remaining.p10, remaining.p90 - remaining.p50
+    if max(early, late) <= 2 * min(early, late) and early < remaining.p50 / 2:
+        return f"±{text.duration_compact((early + late) / 2)}"
+    return f"({text.duration_compact(remaining.p10)}–{text.duration_compact(remaining.p90)})"
