@@ -53,8 +53,8 @@ def observe(memory: Baseline, moment: Moment, limits: Limits) -> tuple[Baseline,
         good=good,
         value=now,
         threshold=threshold,
-        message=f"clip ratio {percent(now)} of responses {where}{when}",
-        advice=advise("raise the cap or add a length term", _paid(moment, now)),
+        message=f"clip ratio {percent(clip)} of responses {where}{when}",
+        advice=advise("raise the cap or add a length term", _paid(moment, clip)),
     )
 
 

@@ -81,7 +81,7 @@ def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Rea
         good=good,
         value=growth,
         threshold=limits.critical if critical else limits.warn,
-        message=_message(memory, moment, growth),
+        message=_message(memory, moment, math.exp(z - memory.usual)),
         advice=_advice(memory, moment),
     )
 

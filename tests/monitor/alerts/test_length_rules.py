@@ -65,7 +65,7 @@ def test_growing_responses_are_told_with_what_they_will_cost(told_with: Callable
     run.steps("response_length_mean", [500 * 1.06**n for n in range(1, 21)], usd=2.0)
     (alert,) = run.alerts("length_growth")
     assert alert.severity == "critical"
-    assert alert.message == "length ×3.0 in 30 steps, still growing"
+    assert alert.message == "length ×3.2 in 30 steps, still growing"
     # 180 at the end, 30 spent, and 70 steps that used to cost one dollar each.
     assert alert.advice.startswith("+$80 at this rate")
 
