@@ -19,6 +19,7 @@ class GpuSource:
         """`host` is what this machine is called on screen; by default its own name."""
         self._sampler = NvmlSampler(host or socket.gethostname(), want_tensor=want_tensor)
         self._told: GpuSample | None = None
+        self._polled = False
 
     @property
     def want_tensor(self) -> bool:
@@ -35,6 +36,9 @@ class GpuSource:
 
     def poll(self, now: float) -> list[Event]:
         """The newest sample, if it has not been told. While the driver hangs: the last one, with its age."""
+        if not self._polled:
+            self._polled = True
+            return []  # a session's first frame should not have to share the processor with pynvml's import
         sample = self._sampler.latest(now)
         if sample is None or sample == self._told:
             return []
