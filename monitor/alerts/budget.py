@@ -1,8 +1,9 @@
 """The budget: likely to break, almost sure to break, broken.
 
-P(final cost > budget) from the projection: above `warn` amber, above `critical` red, three steps in
-a row. Red too when even the cheapest step so far, times the steps to go, does not fit. What has been
-spent already is a fact and needs no second look.
+P(final cost > budget) from the projection: above `warn` for two steps amber, above `critical` for three
+red; a projection moves slowly of itself, so amber need not wait for more. Red too when even the cheapest
+step so far, times the steps to go, does not fit. What has been spent already is a fact and needs no
+second look.
 """
 
 from dataclasses import dataclass
@@ -104,7 +105,7 @@ RULE = Rule(
     about="the budget, as projected and as spent",
     limits=Limits(),
     memory=Memory(),
-    debounce=Debounce(warning=(3, 3), critical=(3, 3)),
+    debounce=Debounce(warning=(2, 2), critical=(3, 3)),
     observe=observe,
     tick=tick,
 )

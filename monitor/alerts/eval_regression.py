@@ -6,7 +6,7 @@ two proportions, sqrt(2 p (1 - p) / n). Where the number of problems n is not to
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...models.step import Eval
@@ -37,12 +37,10 @@ class Memory:
     best: Mapping[str, tuple[float, int]] = field(default_factory=dict[str, tuple[float, int]])
 
 
-def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Reading | Unwatched | None]:
-    """The evaluations that have come in since the last look, if any."""
+def look(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Reading | Unwatched | None]:
+    """The evaluations that have come in since the last look, if any; after a step, those up to that step."""
     evals = moment.state.history.evals
-    if len(evals) < memory.seen:
-        memory = Memory()
-    new = evals[memory.seen :]
+    new = _due(evals, memory.seen, moment)
     if not new:
         return memory, Unwatched("no evaluation in this log") if not evals else None
     best = dict(memory.best)
@@ -59,10 +57,19 @@ def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Rea
             if reading is not None and (worst is None or reading.level == "warning"):
                 worst = reading
             best[label] = (top, step) if top > score else (score, evaluation.step)
-    memory = Memory(len(evals), best)
+    memory = Memory(memory.seen + len(new), best)
     if not watched:
         return memory, Unwatched("no evaluation score of which more is better")
     return memory, worst or FINE
+
+
+def _due(evals: Sequence[Eval], seen: int, moment: Moment) -> Sequence[Eval]:
+    """Those not seen before. When steps are gone through anew, the evaluations of later ones wait."""
+    end, row = len(evals), moment.row
+    if row is not None:
+        now = (row.attempt, row.step)
+        end = next((n for n in range(seen, end) if (evals[n].attempt, evals[n].step) > now), end)
+    return evals[seen:end]
 
 
 def _is_score(name: str) -> bool:
@@ -86,6 +93,7 @@ def _read(
         level="warning",
         value=score,
         threshold=best - least,
+        since=evaluation.step,
         message=f"{label} {number(score)}, from {number(best)} at step {step}",
         advice=f"the checkpoint of step {step} is the better one",
     )
@@ -97,5 +105,6 @@ RULE = Rule(
     limits=Limits(),
     memory=Memory(),
     debounce=Debounce(clear=1, wary=False),
-    observe=observe,
+    observe=look,
+    tick=look,
 )
