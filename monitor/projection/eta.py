@@ -33,6 +33,7 @@ class PauseFilter:
                 self.pauses += 1
                 return usual / duration_s
             self.pauses -= _NEW_NORMAL - 1
+            self.recent = []
         self.doubtful = 0
         self.recent = [*self.recent, duration_s][-_KEPT:]
         return 1.0

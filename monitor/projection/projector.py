@@ -19,7 +19,7 @@ from .cadence import Cadence
 from .cap import StepCeiling
 from .eta import PauseFilter
 from .interval import Spread
-from .series import Series
+from .series import WARM_UP, Series
 
 FAN_POINTS = 48
 _STRIDES = 9
@@ -118,7 +118,9 @@ class Projector:
         if left == 0:
             return self._finished(spent_usd, budget_usd)
         if not self._seen.length.ready and not self._seen.seconds.ready and not self._seen.usd.ready:
-            return Projection(budget_usd=budget_usd, notes=("warming up: the projection needs 5 steps",))
+            return Projection(
+                budget_usd=budget_usd, notes=(f"warming up: the projection needs {WARM_UP} steps",)
+            )
         spread = self._usd_spread(left, spent_usd)
         final = None
         over = breaks = None

@@ -1,0 +1,105 @@
+"""Time to go: pauses apart, evaluations and checkpoints where they fall."""
+
+from itertools import pairwise
+
+import pytest
+
+from rltop.models.money import StepCost
+from rltop.models.projection import Plan
+from rltop.monitor.projection.cadence import Cadence
+from rltop.monitor.projection.eta import PauseFilter
+
+from .runs import after, final, flat, projected
+
+
+def remaining(plan: Plan, costs: list[StepCost], since: float | None = None) -> float:
+    found = after(plan, costs).project(spent_usd=0.0, budget_usd=None, since_last_step_s=since)
+    assert found.remaining_s is not None
+    assert found.remaining_s.p10 <= found.remaining_s.p50 <= found.remaining_s.p90
+    return found.remaining_s.p50
+
+
+def with_evals(steps: int, every: int, first: int = 0) -> list[StepCost]:
+    return [
+        cost.model_copy(update={"eval_usd": 50.0, "eval_s": 300.0}) if cost.step % every == first else cost
+        for cost in flat(steps)
+    ]
+
+
+def test_a_pause_does_not_bend_the_time_to_go() -> None:
+    plan = Plan(total_steps=60, first_step=1)
+    paused = flat(30)
+    paused[14] = paused[14].model_copy(update={"duration_s": 36_459.0})
+    assert remaining(plan, paused) == pytest.approx(remaining(plan, flat(30)), rel=0.02)
+
+
+def test_a_pause_on_rented_gpus_does_not_bend_the_cost_to_come() -> None:
+    plan = Plan(total_steps=60, first_step=1, usd_per_hour=36.0)
+    costs = [cost.model_copy(update={"usd": 0.6, "usd_at_cap": 2.4}) for cost in flat(30)]
+    costs[14] = costs[14].model_copy(update={"duration_s": 36_000.0, "usd": 360.0, "usd_at_cap": 1440.0})
+    assert final(plan, costs).p50 == pytest.approx(29 * 0.6 + 360 + 30 * 0.6, rel=0.02)
+
+
+def test_three_long_steps_in_a_row_are_how_the_run_goes_now() -> None:
+    seen = PauseFilter()
+    shares = [seen.work_share(seconds) for seconds in [60.0] * 6 + [600.0] * 4]
+    assert shares[:6] == [1.0] * 6
+    assert shares[6] == pytest.approx(0.1)
+    assert shares[8:] == [1.0, 1.0]
+    assert seen.pauses == 0
+
+
+def test_a_step_under_way_counts_for_what_is_done_of_it_and_never_for_more_than_itself() -> None:
+    plan = Plan(total_steps=40, first_step=1)
+    assert remaining(plan, flat(20), since=30) == pytest.approx(1170)
+    assert remaining(plan, flat(20), since=5000) == pytest.approx(1140)
+
+
+def test_evaluations_are_projected_by_the_cadence_of_the_log() -> None:
+    plan = Plan(total_steps=60, first_step=1)
+    assert final(plan, with_evals(30, every=10)).p50 == pytest.approx(600 + 6 * 50)
+
+
+def test_evaluations_do_not_lengthen_the_ordinary_steps() -> None:
+    plan = Plan(total_steps=60, first_step=1)
+    assert remaining(plan, with_evals(30, every=10)) == pytest.approx(30 * 60 + 3 * 300)
+
+
+def test_the_log_beats_the_plan_once_two_gaps_agree() -> None:
+    plan = Plan(total_steps=60, first_step=1, eval_every=5)
+    assert final(plan, with_evals(30, every=10)).p50 == pytest.approx(600 + 6 * 50)
+    assert final(plan, with_evals(10, every=10)).p50 == pytest.approx(600 + 50 + 10 * 50)
+
+
+def test_a_plan_that_the_log_contradicts_is_told() -> None:
+    seen = Cadence()
+    for step in (10, 20, 30):
+        seen.observe(step, 1.0, None, None)
+    assert seen.contradicts(5)
+    assert not seen.contradicts(10)
+    assert not seen.contradicts(None)
+
+
+def test_an_evaluation_at_the_end_is_counted_once() -> None:
+    seen = Cadence()
+    for step in (10, 20, 30):
+        seen.observe(step, 1.0, None, None)
+    assert seen.to_come(after=30, last=60, planned=None, at_end=True) == 3
+    assert seen.to_come(after=30, last=65, planned=None, at_end=True) == 4
+    assert seen.to_come(after=60, last=60, planned=None, at_end=True) == 0
+
+
+def test_what_is_still_to_come_adds_up_wherever_it_is_cut() -> None:
+    seen = Cadence(last_step=7, gaps=[7, 7])
+    cuts = [7, 9, 14, 15, 40, 41, 100]
+    parts = [seen.to_come(start, end, None, None) for start, end in pairwise(cuts)]
+    assert sum(parts) == seen.to_come(7, 100, None, None) == 13
+
+
+def test_checkpoints_are_projected_as_they_were_saved() -> None:
+    saved = [
+        cost.model_copy(update={"checkpoint_usd": 3.0}) if cost.step % 10 == 0 else cost for cost in flat(30)
+    ]
+    found = projected(Plan(total_steps=50, first_step=1, save_every=10), saved)
+    assert found.final_usd is not None
+    assert found.final_usd.p50 == pytest.approx(500 + 5 * 3)
