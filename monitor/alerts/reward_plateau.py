@@ -16,7 +16,7 @@ from .stakes import remaining_steps, saving_usd
 _UPPER_90 = 1.2816
 _LARGEST = 300
 """Points; more would cost time and say nothing else."""
-_LOOKS = 50
+_LOOKS = 25
 """Long windows are looked at this many times per length, since they hardly change from step to step."""
 
 
