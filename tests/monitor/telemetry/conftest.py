@@ -4,14 +4,15 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 HERE = Path(__file__).resolve().parent
-Play = Callable[..., list[dict[str, Any]]]
+Play = Callable[..., list[Any]]
 
 
 @pytest.fixture(scope="session")
@@ -25,21 +26,29 @@ def fake_driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def play(fake_driver: Path) -> Play:
-    """Play a scenario in a process of its own, as player.py tells; what was told after each look."""
+@pytest.fixture(scope="session")
+def play(fake_driver: Path) -> Iterator[Play]:
+    """Play a scenario, in words that player.py explains, in a process that has the fake driver loaded."""
+    command = [sys.executable, str(HERE / "player.py"), str(fake_driver / "libnvidia-ml.so.1")]
+    environment = {**os.environ, "PYTHONPATH": str(HERE.parents[2])}
+    with ExitStack() as stack:
+        processes: list[subprocess.Popen[str]] = []
 
-    def run(*words: str) -> list[dict[str, Any]]:
-        done = subprocess.run(
-            [sys.executable, str(HERE / "player.py"), str(fake_driver / "libnvidia-ml.so.1"), *words],
-            capture_output=True,
-            text=True,
-            timeout=30,
-            check=False,
-            env={**os.environ, "PYTHONPATH": str(HERE.parents[2])},
-        )
-        assert done.returncode == 0, done.stderr
-        assert done.stderr == ""
-        return [json.loads(line) for line in done.stdout.splitlines()]
+        def run(*words: str) -> list[Any]:
+            if not processes:
+                process = subprocess.Popen(
+                    command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+                )
+                processes.append(stack.enter_context(process))
+            process = processes[0]
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(json.dumps(words) + "\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+            if not line:
+                processes.clear()  # the next scenario shall have a player again
+                pytest.fail("the player has fallen; its stderr says why")
+            return json.loads(line)
 
-    return run
+        yield run

@@ -34,6 +34,7 @@ static struct row *find_or_add(struct row *rows, int *n, int scope, const char *
     if (row || *n == MAX_ROWS) return row;
     row = &rows[(*n)++];
     row->scope = scope;
+    row->value = 0;
     snprintf(row->key, sizeof row->key, "%s", key);
     return row;
 }
@@ -54,6 +55,13 @@ EXPORT void fake_set(const char *text) {
     pthread_mutex_lock(&mutex);
     int number = !strcmp(scope, "sys") ? SYS : !strcmp(scope, "*") ? ALL : atoi(scope);
     find_or_add(settings, &n_settings, number, key)->value = value;
+    pthread_mutex_unlock(&mutex);
+}
+
+/* As freshly loaded, without settings; what hangs goes on. */
+EXPORT void fake_reset(void) {
+    pthread_mutex_lock(&mutex);
+    n_settings = n_calls = 0;
     pthread_mutex_unlock(&mutex);
 }
 
