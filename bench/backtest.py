@@ -168,25 +168,24 @@ def read_series(path: Path) -> list[Run]:
 
 
 def read_folder(folder: Path) -> list[Run]:
-    """The run in a folder of logs, or else each of its files and subfolders that holds a run."""
-    runs: list[Run] = []
-    for target in [folder, *sorted(folder.iterdir())]:
-        try:
-            state = read_run(target)
-        except TargetError as error:
-            print(error, file=sys.stderr)
-            continue
-        lengths = [length for _, length in state.history.series("response_length_mean") if length > 0]
-        if len(lengths) < SHORTEST:
-            continue
-        runs.append(Run(target.name, folder.name, state.info.max_tokens, lengths))
-        if target == folder:
-            break
-    return runs
+    """The run whose logs lie in a folder, or else those in each of its files and subfolders."""
+    try:
+        found = [read_run(folder)]
+    except TargetError:
+        found: list[Run | None] = []
+        for inside in sorted(folder.iterdir()):
+            if inside.is_dir():
+                found += read_folder(inside)
+                continue
+            try:
+                found.append(read_run(inside))
+            except TargetError as error:
+                print(error, file=sys.stderr)
+    return [run for run in found if run is not None]
 
 
-def read_run(target: Path) -> RunState:
-    """All that the logs of a run tell."""
+def read_run(target: Path) -> Run | None:
+    """What the logs of a run tell of response length; None when that is too little."""
     state = RunState()
     for source in open_target(target):
         more = True
@@ -196,7 +195,10 @@ def read_run(target: Path) -> RunState:
             more = source.more
         for event in source.close():
             state = reduce(state, event)
-    return state
+    lengths = [length for _, length in state.history.series("response_length_mean") if length > 0]
+    if len(lengths) < SHORTEST:
+        return None
+    return Run(target.name, target.parent.name, state.info.max_tokens, lengths)
 
 
 def made_up() -> list[Run]:
