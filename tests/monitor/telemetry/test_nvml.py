@@ -240,6 +240,26 @@ def test_a_driver_that_goes_away_leaves_gpus_of_unknown_state(play: Play) -> Non
     assert states(back) == ["ok"] * 8
 
 
+def test_a_driver_that_lets_go_of_us_is_attached_to_again_at_once(play: Play) -> None:
+    gone, back = play("look", "*.error=1", "look", "*.error=0", "look")[1:]
+    assert states(gone) == ["unknown"] * 8, "not lost: no GPU is to blame"
+    assert states(back) == ["ok"] * 8
+
+
+def test_a_gpu_that_comes_back_is_asked_for_everything_again(play: Play) -> None:
+    before, _, back = play(
+        "sys.count=1", "0.error.nvmlDeviceGetPowerUsage=3", "look", "0.error=15", "look",
+        "0.error=0", "0.error.nvmlDeviceGetPowerUsage=0", MINUTE, "look",
+    )  # fmt: skip
+    assert (before["gpus"][0]["power_w"], back["gpus"][0]["power_w"]) == (None, 400.0)
+
+
+def test_a_clock_that_is_set_back_does_not_stop_the_readings(play: Play) -> None:
+    before, after = play("look", "*.util=88", "wait:-3600", "look")
+    assert after["at"] < before["at"]
+    assert (after["gpus"][0]["util"], after["note"]) == (88, "")
+
+
 def test_a_hanging_driver_makes_the_sample_stale_and_nobody_waits(play: Play) -> None:
     fresh, asked, soon, stale, staler, over = play(
         "look", "wait:2", "4.hang.nvmlDeviceGetPowerUsage=1", "peek", "wait:4", "peek", "wait:6", "peek",
