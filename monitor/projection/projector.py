@@ -6,7 +6,7 @@ already spent; nothing that was spent is projected again.
 
 from dataclasses import dataclass, field
 from functools import cache
-from math import ceil, isfinite
+from math import ceil
 from statistics import median
 from typing import Any
 
@@ -23,6 +23,7 @@ from .series import WARM_UP, Series
 
 FAN_POINTS = 48
 _STRIDES = 9
+_LEAST, _MOST = 1e-12, 1e15
 
 
 @dataclass(slots=True)
@@ -287,8 +288,8 @@ def _stops(left: int) -> list[int]:
 
 
 def _positive(value: float | None) -> float | None:
-    """None for what is unknown, not a number, or nothing."""
-    return value if value is not None and isfinite(value) and value > 0 else None
+    """None for what is unknown or nothing, and for what no dollars, seconds or tokens of a step can be."""
+    return value if value is not None and _LEAST < value < _MOST else None
 
 
 @cache

@@ -53,7 +53,10 @@ class TrackRecord:
                 self._settle(record, record.waiting.pop(0), total, HORIZONS[power])
 
     def _settle(self, record: HorizonRecord, wager: Wager, total: float, horizon: int) -> None:
-        came = log((total - wager.total_before) / horizon)
+        gained = total - wager.total_before
+        if gained <= 0:  # lost in rounding beside a far greater total
+            return
+        came = log(gained / horizon)
         record.judged += 1
         gain = 1 / min(record.judged, _MEMORY)
         record.errors = [

@@ -4,6 +4,8 @@ from pathlib import Path
 from statistics import median
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as some
 from pydantic_core import from_json, to_json
 
 from rltop.models.money import StepCost
@@ -203,6 +205,39 @@ def test_the_fan_starts_from_what_is_spent_never_falls_and_ends_at_the_final_cos
     assert found.fan[-1].step == 100
     assert found.final_usd is not None
     assert middles[-1] == pytest.approx(found.final_usd.p50)
+
+
+anything = some.none() | some.floats()
+
+
+@given(
+    some.lists(some.tuples(some.integers(0, 60), anything, anything, anything, anything), max_size=40),
+    some.integers(1, 80),
+)
+def test_no_figure_that_a_log_may_hold_stops_the_projection(
+    told: list[tuple[int, float | None, float | None, float | None, float | None]], total: int
+) -> None:
+    projector = Projector(Plan(total_steps=total, max_tokens=512))
+    for step, usd, at_cap, seconds, length in told:
+        projector.observe(
+            StepCost(step=step, usd=usd, usd_at_cap=at_cap, duration_s=seconds, response_length=length)
+        )
+    projector.project(spent_usd=1.0, budget_usd=2.0)
+
+
+@pytest.mark.parametrize("odd", [5e-324, 1e-300, 1e300, float("inf"), float("nan"), -3.0, 0.0])
+def test_a_figure_that_cannot_be_is_passed_over(odd: float) -> None:
+    plan = Plan(total_steps=60, first_step=1)
+    costs = flat(30)
+    costs[9:12] = [
+        cost.model_copy(update={"usd": odd, "usd_at_cap": odd, "duration_s": odd, "response_length": odd})
+        for cost in costs[9:12]
+    ]
+    found = after(plan, costs).project(spent_usd=270.0, budget_usd=None)
+    assert found.final_usd is not None
+    assert found.final_usd.p50 == pytest.approx(270 + 300)
+    assert found.remaining_s is not None
+    assert found.remaining_s.p50 == pytest.approx(1800)
 
 
 def test_real_runs_are_covered_about_as_often_as_promised(shared_data: Path) -> None:
