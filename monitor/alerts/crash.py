@@ -50,6 +50,7 @@ RULE = Rule(
     about="a run that has crashed",
     limits=Limits(),
     memory=Memory(),
+    lasting=True,
     debounce=Debounce(clear=1, wary=False),
     tick=tick,
 )

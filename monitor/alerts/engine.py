@@ -35,6 +35,7 @@ class AlertEngine:
     """
 
     def __init__(self, settings: Settings) -> None:
+        self._settings = settings
         rules = {rule.name: rule for rule in RULES}
         check_names(rules, settings.alerts)
         options = {name: options_of(rule, settings.alerts.get(name, {})) for name, rule in rules.items()}
@@ -43,12 +44,18 @@ class AlertEngine:
         self._by_time = [w for w in self._watchers if w.options.enabled and w.rule.tick]
         self._alerts: list[Alert] = []
         self._shown: tuple[Alert, ...] | None = ()
+        self._rows = 0
+        """Steps seen, by their rows in the history."""
+        self._kept_rows = 0
+        """Steps that lasting rules have seen before all steps were gone through anew."""
 
     @property
     def alerts(self) -> tuple[Alert, ...]:
         """All alerts in the order in which they were raised, cleared ones too."""
         if self._shown is None:
-            self._shown = tuple(self._alerts)
+            kept = self._kept_rows > 0
+            # What was kept came first, and the rest is found again after it: only the steps tell the order.
+            self._shown = tuple(sorted(self._alerts, key=lambda a: a.step) if kept else self._alerts)
         return self._shown
 
     @property
@@ -58,7 +65,12 @@ class AlertEngine:
 
     def observe(self, moment: Moment) -> None:
         """Take in a step that has just closed; `moment.row` is that step."""
+        again = moment.row is not None and moment.row.index < self._kept_rows
+        if moment.row is not None:
+            self._rows = max(self._rows, moment.row.index + 1)
         for watcher in self._by_step:
+            if again and watcher.rule.lasting:
+                continue
             assert watcher.rule.observe is not None
             watcher.memory, reading = watcher.rule.observe(watcher.memory, moment, watcher.options.limits)
             self._take(watcher, reading, moment)
@@ -69,6 +81,26 @@ class AlertEngine:
             assert watcher.rule.tick is not None
             watcher.memory, reading = watcher.rule.tick(watcher.memory, moment, watcher.options.limits)
             self._take(watcher, reading, moment)
+
+    def anew(self) -> "AlertEngine":
+        """The engine with which to go through all steps again, because what is known of them has changed.
+
+        What was told of things that have passed by is kept: no log line or GPU reading comes twice, and a
+        crash that was shown may not vanish because the run was resumed.
+        """
+        engine = AlertEngine(self._settings)
+        engine._kept_rows = max(self._rows, self._kept_rows)
+        lasting = {watcher.rule.name: watcher for watcher in engine._watchers if watcher.rule.lasting}
+        for watcher in self._watchers:
+            if watcher.rule.lasting:
+                lasting[watcher.rule.name].resume(watcher)
+        for alert in self._alerts:
+            if alert.rule in lasting:
+                # If one is up it is the rule's last, and so this ends at its place.
+                lasting[alert.rule].place = len(engine._alerts)
+                engine._alerts.append(alert)
+        engine._shown = None
+        return engine
 
     def _take(self, watcher: "_Watcher", reading: Reading | Unwatched | None, moment: Moment) -> None:
         if reading is None:
@@ -126,6 +158,11 @@ class _Watcher:
         self.ever = False
         self.missed = 0
         self.why = "no step yet" if rule.observe else "no look yet"
+
+    def resume(self, other: "_Watcher") -> None:
+        """Go on from where another one of this rule stood."""
+        self.memory, self.latch = other.memory, other.latch
+        self.ever, self.missed, self.why = other.ever, other.missed, other.why
 
     def watch(self) -> Watch:
         if not self.options.enabled:

@@ -84,6 +84,7 @@ RULE = Rule(
     about="GPUs that are paid for and idle",
     limits=Limits(),
     memory=Memory(),
+    lasting=True,
     debounce=Debounce(clear=5, wary=False),
     tick=tick,
 )

@@ -52,6 +52,7 @@ RULE = Rule(
     about="GPUs that have gone",
     limits=Limits(),
     memory=Memory(),
+    lasting=True,
     debounce=Debounce(clear=3, wary=False),
     tick=tick,
 )

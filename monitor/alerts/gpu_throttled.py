@@ -51,6 +51,7 @@ RULE = Rule(
     about="GPUs slowed by heat or lack of power",
     limits=Limits(),
     memory=Memory(),
+    lasting=True,
     debounce=Debounce(clear=5, wary=False),
     tick=tick,
 )

@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from ..moment import Moment
 from .rule import FINE, Debounce, Reading, Rule, Unwatched
 
-_WATCHED = re.compile(r"(^|[^a-z])(loss|rewards?|grad_?norm|kl|entropy)([^a-z]|$)", re.IGNORECASE)
+_WATCHED = re.compile(
+    r"(^|[^a-z])(loss|rewards?|scores?|advantages?|returns?|grad_?norm|kl|entropy|importance[a-z_]*ratio)([^a-z]|$)",
+    re.IGNORECASE,
+)
 _MAY_BE_NAN = re.compile(r"(^|[^a-z])(std|var|corr|max|min|test|val|eval)([^a-z]|$)", re.IGNORECASE)
 """Undefined for a single sample or an empty split: a NaN there says nothing of training."""
 

@@ -15,11 +15,11 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The last line looked at, the pause that holds, and how many steps were done when it came."""
+    """The last line looked at, the pause that holds, and how many steps had been told when it came."""
 
     last: LogLine | None = None
     pause: LogLine | None = None
-    steps_done: int = 0
+    steps: int = 0
 
 
 def look(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Reading | Unwatched | None]:
@@ -28,15 +28,15 @@ def look(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Readin
     pause = newest(lines_since(memory.last, moment), "billing", "capacity")
     last = state.logs[-1] if state.logs else None
     if pause is not None and not is_past(pause, moment):
-        memory = Memory(last, pause, state.steps_done)
+        memory = Memory(last, pause, len(state.history))
     elif memory.pause is None:
         watched = moment.info.platform == "tinker" or bool(state.logs)
         return Memory(last), FINE if watched else Unwatched("no provider and no log lines to read")
     else:
-        memory = Memory(last, memory.pause, memory.steps_done)
+        memory = Memory(last, memory.pause, memory.steps)
     held = memory.pause
     over = moment.status in ("finished", "crashed")
-    if held is None or over or state.steps_done > memory.steps_done or is_past(held, moment):
+    if held is None or over or len(state.history) > memory.steps or is_past(held, moment):
         return Memory(last), FINE
     billing = held.topic == "billing"
     return memory, Reading(
@@ -55,6 +55,7 @@ RULE = Rule(
     about="a run that its provider has paused",
     limits=Limits(),
     memory=Memory(),
+    lasting=True,
     debounce=Debounce(clear=1, wary=False),
     observe=look,
     tick=look,

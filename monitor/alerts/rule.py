@@ -81,5 +81,8 @@ class Rule(Generic[M, L]):
     memory: M
     """What is remembered before the first step."""
     debounce: Debounce = Debounce()
+    lasting: bool = False
+    """It reads what passes by (log lines, GPU readings, silence) and keeps what that told when all steps are
+    gone through anew."""
     observe: "Callable[[M, Moment, L], tuple[M, Reading | Unwatched | None]] | None" = None
     tick: "Callable[[M, Moment, L], tuple[M, Reading | Unwatched | None]] | None" = None

@@ -161,6 +161,7 @@ RULE = Rule(
     about="no step for much longer than a step takes",
     limits=Limits(),
     memory=Memory(),
+    lasting=True,
     debounce=Debounce(clear=1, wary=False),
     observe=observe,
     tick=tick,

@@ -50,6 +50,13 @@ class Told:
         for value in values:
             self.step(**{name: value}, **told)
 
+    def anew(self) -> None:
+        """All steps are gone through again, as after a resume."""
+        self.engine = self.engine.anew()
+        for index in range(len(self.state.history)):
+            row = self.state.history.row(index)
+            self.engine.observe(replace(self._moment("running", None), row=row))
+
     def tick(self, status: RunStatus = "running", silent_s: float | None = None) -> None:
         """Time has passed, perhaps none."""
         self.engine.tick(self._moment(status, silent_s))

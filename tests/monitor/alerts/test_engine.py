@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rltop.models.event import Ended, LogLine
+from rltop.models.event import Ended, LogLine, Restart
 from rltop.models.run import RunInfo
 from rltop.models.settings import Settings
 from rltop.monitor.alerts import RULES
@@ -165,3 +165,41 @@ def test_the_same_events_give_the_same_alerts(told_with: Callable[..., Told]) ->
         return run.engine.alerts
 
     assert play() == play() != ()
+
+
+def test_a_crash_that_was_shown_is_cleared_by_a_resume_and_does_not_vanish(told: Told) -> None:
+    told.steps("loss", [0.1] * 40)
+    told.tell(LogLine(text="CUDA out of memory", topic="oom"))
+    told.tick()
+    told.tell(Ended(status="crashed", message="killed"))
+    told.tick(status="crashed")
+    told.tell(Restart(from_step=31, attempt=1))
+    told.anew()
+    told.tick()
+    assert [(a.rule, a.step, a.cleared_step) for a in told.engine.alerts] == [
+        ("oom", 40, None),
+        ("crash", 40, 30),
+    ]
+    told.steps("loss", [0.1] * 5)
+    told.anew()
+    assert [(a.rule, a.step, a.cleared_step) for a in told.engine.alerts] == [
+        ("oom", 40, 45),
+        ("crash", 40, 30),
+    ]
+
+
+def test_going_through_all_steps_anew_finds_the_same_alerts(told: Told) -> None:
+    random = Random(6)
+    for n in range(60):
+        loss = float("nan") if n == 30 else 0.1
+        told.step(**calm(random, max(1.0, 1.05 ** (n - 20))), loss=loss, ended_at=1000.0 + 60 * n)
+        if n == 25:
+            told.tell(LogLine(text="CUDA out of memory", topic="oom"))
+        told.tick()
+    before = told.engine.alerts
+    assert {"length_growth", "nan", "oom"} <= {alert.rule for alert in before}
+    told.anew()
+    told.tick()
+    assert sorted(told.engine.alerts, key=lambda a: (a.step, a.rule)) == sorted(
+        before, key=lambda a: (a.step, a.rule)
+    )

@@ -23,7 +23,17 @@ def noisy(values: list[float], deviation: float, seed: int = 0) -> list[float]:
 
 
 @pytest.mark.parametrize(
-    "name", ["loss", "actor/pg_loss", "critic/rewards/mean", "actor/grad_norm", "ppo_kl", "actor/entropy"]
+    "name",
+    [
+        "loss",
+        "actor/pg_loss",
+        "critic/rewards/mean",
+        "critic/score/mean",
+        "actor/grad_norm",
+        "ppo_kl",
+        "actor/entropy",
+        "sampling/importance_sampling_ratio/mean",
+    ],
 )
 @pytest.mark.parametrize("value", [NAN, INF, -INF])
 def test_what_is_no_number_is_critical_at_once(told: Told, name: str, value: float) -> None:
