@@ -1,6 +1,6 @@
 """Throughput that falls: the same hour buys less training. Whole-step MFU, else tokens per second.
 
-EWMA(0.4) below `warn` times the median of steps 3 to 12 (the first two warm up); 3 of 4 steps, and only
+EWMA(0.4) below `warn` times the median of steps 3 to 12 (the first two warm up); 2 of 3 steps, and only
 while steps are slower than they were then: shorter responses fill a GPU less, and cost nothing.
 Zero and infinity are what frameworks log for "unknown", so they count as missing.
 """
@@ -126,6 +126,6 @@ RULE = Rule(
     about="MFU or throughput that falls below its usual level",
     limits=Limits(),
     memory=Memory(),
-    debounce=Debounce(warning=(3, 4), critical=(3, 4)),
+    debounce=Debounce(warning=(2, 3), critical=(3, 4)),
     observe=observe,
 )
