@@ -108,5 +108,5 @@ class TrackRecord:
 
     def _prior(self, steps: int) -> list[float]:
         """Most runs stay where they are, and few points always lie on some line: a trend earns its weight."""
-        trend = _TREND * min(1.0, max(0.0, (steps - 4) / 12))
+        trend = _TREND * min(1.0, max(0.0, (steps - 4) / 16))
         return [1.0] * self.levels + [trend] * self.trends
