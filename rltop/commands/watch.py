@@ -57,7 +57,7 @@ class _Opening:
         from .opening import pipeline, waiting_sources_of
 
         recorder = Recorder(self._record) if self._record else None
-        sources = (*waiting_sources_of(self._target, self._pipe), GpuSource())
+        sources = (*waiting_sources_of(self._target, self._pipe), GpuSource(want_tensor=True))
         return Session(sources, pipeline(self._settings), SystemClock(), recorder=recorder)
 
 

@@ -35,7 +35,9 @@ def test_the_version_is_told() -> None:
     assert run("--version").stdout.startswith("rltop 0.")
 
 
-@pytest.mark.parametrize("command", ["", "check", "replay", "demo", "follow", "estimate", "prices"])
+@pytest.mark.parametrize(
+    "command", ["", "check", "replay", "demo", "follow", "estimate", "prices", "gpus", "whatif", "reconcile"]
+)
 def test_every_command_has_help_with_an_example(command: str) -> None:
     done = run(*command.split(), "--help")
     assert done.returncode == 0

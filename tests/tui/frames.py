@@ -315,7 +315,7 @@ def with_alerts(count: int = 12) -> Frame:
     return replace(verl(), alerts=alerts)
 
 
-def with_gpus(count: int = 8) -> Frame:
+def with_gpus(count: int = 8, note: str = "") -> Frame:
     """A run with its GPUs in view; the last one says nothing but its name."""
     gpus = tuple(
         Gpu(
@@ -333,7 +333,9 @@ def with_gpus(count: int = 8) -> Frame:
         for index in range(count)
     )
     frame = verl()
-    state = replace(frame.state, gpus={"node-0": GpuSample(at=NOW, host="node-0", backend="nvml", gpus=gpus)})
+    state = replace(
+        frame.state, gpus={"node-0": GpuSample(at=NOW, host="node-0", backend="nvml", gpus=gpus, note=note)}
+    )
     return replace(frame, state=state)
 
 

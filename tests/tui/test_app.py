@@ -119,6 +119,19 @@ async def test_the_gpu_panel_takes_no_room_when_there_are_no_gpus() -> None:
     assert not any("GPU   " in line for line in await read(frames.tinker(), (120, 40)))
 
 
+async def test_a_driver_that_does_not_answer_is_said_beside_its_last_figures() -> None:
+    for count in (8, 64):
+        stale = frames.with_gpus(count, note="stale 12 s: the NVIDIA driver does not answer")
+        assert any("▲ stale 12 s" in line for line in await read(stale, (120, 40)))
+
+
+async def test_the_gpus_of_this_machine_are_not_shown_beside_a_run_on_tinker() -> None:
+    gpus = frames.with_gpus().state.gpus
+    tinker = frames.tinker()
+    here = replace(tinker, state=replace(tinker.state, gpus=gpus))
+    assert not any("GPU   " in line for line in await read(here, (120, 40)))
+
+
 async def test_many_gpus_are_one_line() -> None:
     text = "\n".join(await read(frames.with_gpus(64), (120, 40)))
     assert "64×B200" in text

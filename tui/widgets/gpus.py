@@ -38,8 +38,12 @@ class Gpus(Panel):
         gpus = [gpu for host in sorted(hosts) for gpu in hosts[host].gpus]
         if not gpus:
             return []
-        if len(gpus) > ROWS or height < len(gpus) + 1:
-            return [(Span("GPUS  ", "title"), *_what(gpus, len(hosts))), row(_summary(gpus), width, gap=2)]
+        notes: list[Line] = [
+            (Span(f"▲ {hosts[host].note}", "warn"),) for host in sorted(hosts) if hosts[host].note
+        ]
+        if len(gpus) > ROWS or height < len(gpus) + 1 + len(notes):
+            summary = row(_summary(gpus), width, gap=2)
+            return [(Span("GPUS  ", "title"), *_what(gpus, len(hosts))), summary, *notes]
         columns = [column for column in COLUMNS if any(column.write(gpu) != text.UNKNOWN for gpu in gpus)]
         while columns and INDEX + BAR + sum(column.width for column in columns) > width:
             columns.remove(max(columns, key=lambda column: column.rank))
@@ -47,6 +51,7 @@ class Gpus(Panel):
         return [
             (Span(f"{'GPU':<{INDEX + BAR}}", "title"), Span(titles, "dim")),
             *(_row(gpu, columns) for gpu in gpus),
+            *notes,
         ]
 
 
