@@ -79,8 +79,11 @@ class Pipeline:
         self.state = fold.close(self.state)
         self._advance(now)
 
-    def frame(self, now: float, replay: ReplayPosition | None = None) -> Frame:
-        """Everything there is to show at `now` (unix s)."""
+    def frame(self, now: float, replay: ReplayPosition | None = None, behind: bool = False) -> Frame:
+        """Everything there is to show at `now` (unix s).
+
+        `behind` says that more of the log is waiting to be read: its silence so far then means nothing.
+        """
         self._advance(now)
         status = status_of(self.state, self.info, now)
         since_s = self._since_last_step_s(now) if status in ("running", "stalled") else None
@@ -94,20 +97,21 @@ class Pipeline:
             now=now,
             since_last_step_s=since_s,
         )
-        self._alerts.tick(
-            Moment(
-                state=self.state,
-                info=self.info,
-                settings=self.settings,
-                row=None,
-                cost=None,
-                bill=bill,
-                projection=projection,
-                status=status,
-                now=now,
-                since_last_step_s=since_s,
+        if not behind:
+            self._alerts.tick(
+                Moment(
+                    state=self.state,
+                    info=self.info,
+                    settings=self.settings,
+                    row=None,
+                    cost=None,
+                    bill=bill,
+                    projection=projection,
+                    status=status,
+                    now=now,
+                    since_last_step_s=since_s,
+                )
             )
-        )
         return Frame(
             now=now,
             state=self.state,

@@ -53,8 +53,9 @@ class Session:
             now = self._clock.now()
             if events or now - ticked_at >= TICK_S:
                 for start in range(0, max(len(events), 1), BATCH):
+                    behind = more or start + BATCH < len(events)
                     batch = events[start : start + BATCH]
-                    publish(await asyncio.to_thread(self._fold, batch))
+                    publish(await asyncio.to_thread(self._fold, batch, behind))
                 ticked_at = now
             if self._until_ended and not more and self._over():
                 return
@@ -93,9 +94,9 @@ class Session:
         all_ended = bool(sources) and all(source.state == "ended" for source in sources)
         return all_ended or self.pipeline.state.ended is not None
 
-    def _fold(self, events: Sequence[Event]) -> Frame:
+    def _fold(self, events: Sequence[Event], behind: bool) -> Frame:
         self._feed(events)
-        return self.pipeline.frame(self._clock.now())
+        return self.pipeline.frame(self._clock.now(), behind=behind)
 
     def _feed(self, events: Sequence[Event]) -> None:
         now = self._clock.now()

@@ -87,3 +87,11 @@ def test_a_step_paid_twice_is_one_step_of_progress() -> None:
         now=0.0,
     )
     assert frame.bill.spent_usd == pytest.approx(30 * PER_SECOND)
+
+
+def test_a_log_that_is_still_being_caught_up_with_is_not_called_stalled() -> None:
+    pipeline = Pipeline(Settings(), Book.load())
+    for n in range(1, 6):
+        pipeline.feed(Step(step=n, duration_s=10.0, ended_at=1000.0 + 10 * n), 9e6)
+    assert pipeline.frame(9e6, behind=True).alerts == ()
+    assert [alert.rule for alert in pipeline.frame(9e6).alerts] == ["stall"]
