@@ -4,6 +4,7 @@ Its one rule: ordinary steps, evaluations and checkpoints are projected apart an
 already spent; nothing that was spent is projected again.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from math import ceil
@@ -138,7 +139,7 @@ class Projector:
             p_over_budget=over,
             budget_breaks_at_step=breaks,
             fan=tuple(self._fan(left, spent_usd)) if fan else (),
-            notes=() if final is not None or spent_usd is None else ("no cost yet to project from",),
+            notes=tuple(self._notes(costless=final is None and spent_usd is not None)),
         )
 
     # The steps to come
@@ -160,6 +161,13 @@ class Projector:
         if done is None:
             return last - self._plan.first_step + 1
         return max(0, ceil((last - done) / self._stride))
+
+    def _notes(self, costless: bool) -> Iterator[str]:
+        if costless:
+            yield "no cost yet to project from"
+        planned, evals = self._plan.eval_every, self._seen.evals
+        if evals.contradicts(planned):
+            yield f"evaluations come every {evals.usual_gap} steps, not every {planned} as configured"
 
     def _why_unknown(self) -> str:
         return "total steps unknown: give --total-steps N"

@@ -80,6 +80,14 @@ def test_a_plan_that_the_log_contradicts_is_told() -> None:
     assert not seen.contradicts(None)
 
 
+def test_a_plan_that_the_log_contradicts_is_named_in_the_projection() -> None:
+    costs = with_evals(30, every=10)
+    kept = projected(Plan(total_steps=60, first_step=1, eval_every=10), costs)
+    broken = projected(Plan(total_steps=60, first_step=1, eval_every=5), costs)
+    assert kept.notes == ()
+    assert broken.notes == ("evaluations come every 10 steps, not every 5 as configured",)
+
+
 def test_an_evaluation_at_the_end_is_counted_once() -> None:
     seen = Cadence()
     for step in (10, 20, 30):
