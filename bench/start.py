@@ -60,7 +60,8 @@ def compare(
     name: str, ours: list[str], rival: list[str], measure: Callable[[list[str]], float], runs: int
 ) -> None:
     """Print the medians of both, run in turn, and their ratio."""
-    measure(ours), measure(rival)
+    measure(ours)
+    measure(rival)
     pairs = [(measure(ours), measure(rival)) for _ in range(runs)]
     our_median, their_median = (statistics.median(times) for times in zip(*pairs, strict=True))
     print(f"{name:<34}{our_median:>8.3f} s{their_median:>10.3f} s{our_median / their_median:>8.2f}×")

@@ -45,6 +45,7 @@ class Pipeline:
         self._anchor_at = priced_at
         self._watched = False
         """A step was seen to end just now: the run goes on under our eyes, and time passes for it."""
+        self._alerts = AlertEngine(settings)
         self._start()
 
     def _start(self) -> None:
@@ -59,8 +60,7 @@ class Pipeline:
         self._timekeeper = Timekeeper()
         self._planned = self._plan()
         self._projector = Projector(self._planned)
-        self._alerts = AlertEngine(self.settings)
-        self._projection = Projection()
+        self._alerts = self._alerts.anew()
         self._spent = 0.0
         self._spent_usd = array("d")
         self._step_usd = array("d")
@@ -132,6 +132,7 @@ class Pipeline:
     def settle(self, settings: Settings, now: float) -> None:
         """Take up other settings: all that follows from them is made anew."""
         self.settings = settings
+        self._alerts = AlertEngine(settings)
         self._start()
         self._advance(now)
 
@@ -158,6 +159,7 @@ class Pipeline:
         for index in range(self._seen_rows, self.state.closed):
             self._observe(self.state.history.row(index), now)
         self._seen_rows = self.state.closed
+        self._count_evals()
 
     def _learn(self) -> None:
         """Take up new facts about the run; sums that they change are made anew from the columns."""
@@ -174,9 +176,7 @@ class Pipeline:
 
     def _observe(self, row: Row, now: float) -> None:
         history = self.state.history
-        for index in range(self._seen_evals, len(history.evals)):
-            self._ledger.add_eval(history.evals[index])
-        self._seen_evals = len(history.evals)
+        self._count_evals()
         history.set("mfu_whole_step", row.index, whole_step_mfu(row, self.info, self._book))
         self._timekeeper.add_row(row)
         cost = self._ledger.add_step(row)
@@ -188,6 +188,13 @@ class Pipeline:
         )
         self._at_end.append(projection.final_usd.p50 if projection.final_usd else NAN)
         self._alerts.observe(self._moment(row, cost, bill, projection, now))
+
+    def _count_evals(self) -> None:
+        """Evaluations are told before their step, or after the last one."""
+        evals = self.state.history.evals
+        for index in range(self._seen_evals, len(evals)):
+            self._ledger.add_eval(evals[index])
+        self._seen_evals = len(evals)
 
     def _keep(self, cost: StepCost) -> None:
         parts = (cost.usd, cost.eval_usd, cost.checkpoint_usd)

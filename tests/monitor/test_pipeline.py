@@ -2,15 +2,16 @@
 
 import pytest
 
-from rltop.models.event import SourceStatus
+from rltop.models.event import Ended, Restart, SourceStatus
 from rltop.models.run import RunInfo
 from rltop.models.settings import Settings
-from rltop.models.step import Step
+from rltop.models.step import Eval, Step
 from rltop.monitor.frame import Frame
 from rltop.monitor.money.book import Book
 from rltop.monitor.pipeline import Pipeline
 
 HOSTED = RunInfo(platform="self-hosted", gpus=8, gpu_type="B200", total_steps=100, first_step=1)
+RATES = {"prefill": 1.0, "sample": 1.0, "train": 1.0}
 PER_SECOND = 8 * 5.0 / 3600
 
 
@@ -95,3 +96,25 @@ def test_a_log_that_is_still_being_caught_up_with_is_not_called_stalled() -> Non
         pipeline.feed(Step(step=n, duration_s=10.0, ended_at=1000.0 + 10 * n), 9e6)
     assert pipeline.frame(9e6, behind=True).alerts == ()
     assert [alert.rule for alert in pipeline.frame(9e6).alerts] == ["stall"]
+
+
+def test_an_evaluation_after_the_last_step_is_paid_for() -> None:
+    pipeline = Pipeline(Settings.model_validate({"token_rates": RATES}), Book.load())
+    pipeline.feed(RunInfo(platform="tinker", model="m"), 0.0)
+    pipeline.feed(Step(step=0, sampled_tokens=1e6), 0.0)
+    pipeline.feed(Eval(step=0, sampled_tokens=2e6), 0.0)
+    assert pipeline.frame(0.0).bill.spent_usd == pytest.approx(3.0)
+
+
+def test_a_crash_that_was_shown_stays_in_the_list_when_the_run_is_resumed() -> None:
+    pipeline = Pipeline(Settings(), Book.load())
+    for n in range(1, 6):
+        pipeline.feed(Step(step=n, duration_s=10.0), 0.0)
+    pipeline.feed(Ended(status="crashed", message="out of luck"), 0.0)
+    assert [alert.rule for alert in pipeline.frame(0.0).alerts] == ["crash"]
+    pipeline.feed(Restart(from_step=4, attempt=1), 0.0)
+    for n in range(4, 20):
+        pipeline.feed(Step(step=n, attempt=1, duration_s=10.0), 0.0)
+        pipeline.frame(0.0)
+    (alert,) = pipeline.frame(0.0).alerts
+    assert (alert.rule, alert.cleared_step is not None) == ("crash", True)
