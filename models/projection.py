@@ -21,6 +21,8 @@ class Plan(Value):
     eval_at_start: bool | None = None
     eval_at_end: bool | None = None
     save_every: int | None = None
+    last_batch_may_be_short: bool = False
+    """Whether the loop takes what is left of a data set as a last, smaller step."""
     usd_per_hour: float | None = None
     """Self-hosted: what every wall hour costs. None where tokens are billed."""
 

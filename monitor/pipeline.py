@@ -231,6 +231,8 @@ class Pipeline:
             eval_at_start=info.eval_at_start,
             eval_at_end=info.eval_at_end,
             save_every=info.save_every,
+            # The cookbook's data sets do not drop their last batch; veRL's do.
+            last_batch_may_be_short=info.framework == "tinker",
             usd_per_hour=pricing.usd_per_hour,
         )
 

@@ -23,6 +23,9 @@ from .interval import Spread
 from .series import WARM_UP, Series
 
 FAN_POINTS = 48
+_SHORT_BATCH = 0.9
+"""The part of the last step that P10 leaves out where the last batch may be short: it is as likely to be
+any part of a whole one."""
 _STRIDES = 9
 _LEAST, _MOST = 1e-12, 1e15
 
@@ -203,8 +206,8 @@ class Projector:
         ceiling = None if self._seen.length_over_cap else self._seen.ceiling.usd()
         return None if ceiling is None else max(ceiling, at_least)
 
-    def _extras_usd(self, rows: int) -> float:
-        """Evaluations and checkpoints over the next `rows` steps, at today's response length."""
+    def _extras_usd(self, rows: int, length: float | None) -> float:
+        """Evaluations and checkpoints over the next `rows` steps, with responses of this length."""
         seen, plan, last = self._seen, self._plan, self._seen.last_step
         if last is None:
             return 0.0
@@ -212,7 +215,7 @@ class Projector:
         at_end = bool(plan.eval_at_end) and until >= (plan.last_step or until)
         evals = seen.evals.to_come(last, until, plan.eval_every, at_end)
         saves = seen.checkpoints.to_come(last, until, plan.save_every, None)
-        each_eval = (seen.evals.unit_usd() or 0.0) * (seen.last_length or 1.0)
+        each_eval = (seen.evals.unit_usd() or 0.0) * (length or 1.0)
         return evals * each_eval + saves * (seen.checkpoints.unit_usd() or 0.0)
 
     def _usd_spread(self, rows: int, spent_usd: float | None) -> Spread | None:
@@ -222,16 +225,25 @@ class Projector:
             return None
         cap = self._usd_cap(seen.usd.past.mean_of_last(1.0))
         each = seen.usd.ahead(rows, cap)
-        sure = spent_usd + self._extras_usd(rows)
+        sure = spent_usd + self._extras_usd(rows, seen.last_length)
         p10, p50, p90 = (sure + rows * usd for usd in (each.p10, each.p50, each.p90))
-        return Spread(p10, p50, p90, None if cap is None else sure + rows * cap)
+        p10 -= each.p10 * self._may_be_missing(rows)
+        if cap is None:
+            return Spread(p10, p50, p90)
+        longest = max(self._length_cap() or 0.0, seen.last_length or 0.0) or None
+        return Spread(p10, p50, p90, spent_usd + self._extras_usd(rows, longest) + rows * cap)
+
+    def _may_be_missing(self, rows: int) -> float:
+        """The part of the last step that may never come: a data set's last batch is what is left of it."""
+        reaches_the_end = rows == self._rows_left()
+        return _SHORT_BATCH if self._plan.last_batch_may_be_short and reaches_the_end else 0.0
 
     def _over(self, rows: int, spent_usd: float, budget_usd: float) -> float:
         """The probability that the run costs more than the budget."""
         if spent_usd > budget_usd:
             return 1.0
         cap = self._usd_cap(self._seen.usd.past.mean_of_last(1.0))
-        room = (budget_usd - spent_usd - self._extras_usd(rows)) / rows
+        room = (budget_usd - spent_usd - self._extras_usd(rows, self._seen.last_length)) / rows
         return self._seen.usd.ahead(rows, cap).above(room)
 
     def _breaks_at(self, left: int, spent_usd: float, budget_usd: float) -> int | None:
@@ -257,7 +269,7 @@ class Projector:
         seen, plan, last = self._seen, self._plan, self._seen.last_step
         if not seen.seconds.ready or last is None:
             return None
-        each = seen.seconds.ahead(rows, None)
+        each = seen.seconds.ahead(rows, self._seconds_cap())
         until = last + rows * self._stride
         evals = seen.evals.to_come(last, until, plan.eval_every, plan.eval_at_end)
         saves = seen.checkpoints.to_come(last, until, plan.save_every, None)
@@ -265,8 +277,17 @@ class Projector:
         extra += saves * (seen.checkpoints.unit_seconds() or 0.0)
         # A step that is under way is done in part, but never more than wholly.
         begun = min(since_last_step_s or 0.0, each.p50)
-        p10, p50, p90 = (max(0.0, rows * s + extra - begun) for s in (each.p10, each.p50, each.p90))
+        least = rows - self._may_be_missing(rows)
+        ranges = ((least, each.p10), (rows, each.p50), (rows, each.p90))
+        p10, p50, p90 = (max(0.0, steps * s + extra - begun) for steps, s in ranges)
         return Quantiles(p10=p10, p50=p50, p90=p90)
+
+    def _seconds_cap(self) -> float | None:
+        """The longest that an ordinary step can take, where its dollars are its time."""
+        usd, per_hour = self._usd_cap(0.0), self._plan.usd_per_hour
+        if usd is None or not per_hour:
+            return None
+        return max(usd * 3600 / per_hour, self._seen.seconds.past.mean_of_last(1.0))
 
     def _length_at(self, rows: int) -> Quantiles | None:
         if not self._seen.length.ready:

@@ -5,9 +5,10 @@ from itertools import pairwise
 import pytest
 
 from rltop.models.money import StepCost
-from rltop.models.projection import Plan
+from rltop.models.projection import Plan, Projection
 from rltop.monitor.projection.cadence import Cadence
 from rltop.monitor.projection.eta import PauseFilter
+from rltop.monitor.projection.projector import Projector
 
 from .runs import after, final, flat, projected
 
@@ -111,3 +112,36 @@ def test_checkpoints_are_projected_as_they_were_saved() -> None:
     found = projected(Plan(total_steps=50, first_step=1, save_every=10), saved)
     assert found.final_usd is not None
     assert found.final_usd.p50 == pytest.approx(500 + 5 * 3)
+
+
+def test_the_last_batch_of_a_data_set_may_be_short() -> None:
+    whole, short = (Plan(total_steps=20, last_batch_may_be_short=may) for may in (False, True))
+    ends: list[Projection] = []
+    for plan in (whole, short):
+        projector = Projector(plan)
+        for step in range(10):
+            projector.observe(StepCost(step=step, usd=1.0, duration_s=60.0, response_length=500.0))
+        ends.append(projector.project(spent_usd=10.0, budget_usd=None))
+    usd = [end.final_usd for end in ends if end.final_usd is not None]
+    left = [end.remaining_s for end in ends if end.remaining_s is not None]
+    assert usd[0].p50 == usd[1].p50
+    assert usd[0].p10 - usd[1].p10 == pytest.approx(0.9, abs=0.1)
+    assert left[0].p10 - left[1].p10 == pytest.approx(54, abs=6)
+
+
+def test_time_that_is_paid_by_the_hour_is_bounded_like_its_dollars() -> None:
+    projector = Projector(Plan(total_steps=94, max_tokens=2000, usd_per_hour=36.0))
+    for step in range(30):
+        length = 500.0 * 1.04**step
+        seconds = 100.0 * 1.04**step
+        usd = seconds / 100
+        projector.observe(
+            StepCost(
+                step=step, usd=usd, usd_at_cap=usd * 2000 / length, duration_s=seconds, response_length=length
+            )
+        )
+    told = projector.project(spent_usd=60.0, budget_usd=None)
+    assert told.final_usd is not None
+    assert told.remaining_s is not None
+    dollars_left = told.final_usd.p90 - 60.0
+    assert told.remaining_s.p90 == pytest.approx(dollars_left / 36.0 * 3600, rel=0.15)
