@@ -70,7 +70,7 @@ def project(run: Run, moments: Iterable[int]) -> dict[int, Quantiles]:
         spent += length
         projector.observe(StepCost(step=step, usd=length, usd_at_cap=run.cap, response_length=length))
         if step in wanted:
-            final = projector.project(spent_usd=spent, budget_usd=None, fan=False).final_usd
+            final = projector.project(spent_usd=spent, budget_usd=None, dollars_only=True).final_usd
             if final is not None:
                 found[step] = final
     return found

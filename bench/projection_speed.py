@@ -46,7 +46,7 @@ def milliseconds(plan: Plan, state: dict[str, Any], steps: list[StepCost], spent
         spent_usd += cost.usd or 0.0
         started = perf_counter()
         projector.observe(cost)
-        projector.project(spent_usd=spent_usd, budget_usd=None, fan=False)
+        projector.project(spent_usd=spent_usd, budget_usd=None, dollars_only=True)
         took.append((perf_counter() - started) * 1000)
     return took
 

@@ -94,7 +94,6 @@ class Pipeline:
         projection = self._projector.project(
             spent_usd=bill.spent_usd,
             budget_usd=self.settings.budget_usd,
-            now=now,
             since_last_step_s=since_s,
         )
         if not behind:
@@ -184,7 +183,7 @@ class Pipeline:
         bill = self._ledger.bill(self.state, self._timekeeper.elapsed_s(self.state.shown_s, None))
         self._projector.observe(cost)
         projection = self._projector.project(
-            spent_usd=bill.spent_usd, budget_usd=self.settings.budget_usd, fan=False
+            spent_usd=bill.spent_usd, budget_usd=self.settings.budget_usd, dollars_only=True
         )
         self._at_end.append(projection.final_usd.p50 if projection.final_usd else NAN)
         self._alerts.observe(self._moment(row, cost, bill, projection, now))

@@ -107,15 +107,14 @@ class Projector:
         *,
         spent_usd: float | None,
         budget_usd: float | None,
-        now: float | None = None,
         since_last_step_s: float | None = None,
-        fan: bool = True,
+        dollars_only: bool = False,
     ) -> Projection:
         """The rest of the run, seen from its last step.
 
         `spent_usd` is all that was paid so far, `since_last_step_s` the wall seconds since the last
-        step closed. `fan` adds the path to the end, at up to 48 steps. `now` is not needed: the
-        projection depends on the steps alone.
+        step closed. `dollars_only`, for after every step, leaves out what only a screen wants: time,
+        length, and the path to the end at up to 48 steps. Nothing here depends on what time it is.
         """
         left = self._rows_left()
         if left is None:
@@ -136,12 +135,12 @@ class Projector:
                 breaks = self._breaks_at(left, spent_usd, budget_usd) if spread.p50 > budget_usd else None
         return Projection(
             final_usd=final,
-            remaining_s=self._remaining_s(left, since_last_step_s),
-            response_length_at_end=self._length_at(left),
+            remaining_s=None if dollars_only else self._remaining_s(left, since_last_step_s),
+            response_length_at_end=None if dollars_only else self._length_at(left),
             budget_usd=budget_usd,
             p_over_budget=over,
             budget_breaks_at_step=breaks,
-            fan=tuple(self._fan(left, spent_usd)) if fan else (),
+            fan=() if dollars_only else tuple(self._fan(left, spent_usd)),
             notes=tuple(self._notes(costless=final is None and spent_usd is not None)),
         )
 

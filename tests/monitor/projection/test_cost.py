@@ -33,7 +33,7 @@ def test_quantiles_are_ordered_and_never_above_the_cap_or_below_what_is_spent(fa
     for cost in billed_by_tokens(run)[:-1]:
         projector.observe(cost)
         spent += cost.usd or 0.0
-        found = projector.project(spent_usd=spent, budget_usd=None, fan=False).final_usd
+        found = projector.project(spent_usd=spent, budget_usd=None, dollars_only=True).final_usd
         if cost.step < 3:
             assert found is None
             continue
@@ -111,7 +111,7 @@ def test_once_an_explosion_shows_the_truth_is_no_longer_above_p90(seed: int) -> 
     for cost in billed_by_tokens(run)[:-1]:
         projector.observe(cost)
         spent += cost.usd or 0.0
-        found = projector.project(spent_usd=spent, budget_usd=None, fan=False).final_usd
+        found = projector.project(spent_usd=spent, budget_usd=None, dollars_only=True).final_usd
         if cost.step >= 28:
             assert found is not None
             assert found.p90 >= sum(run.lengths)
