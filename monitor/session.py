@@ -103,4 +103,18 @@ class Session:
         for event in events:
             self.pipeline.feed(event, now)
             if self._recorder is not None:
-                self._recorder.write(event, now)
+                self._record(self._recorder, event, now)
+
+    def _record(self, recorder: Recorder, event: Event, now: float) -> None:
+        """Record an event; a recording that fails is told of once, and the run goes on."""
+        if recorder.state == "failed":
+            return
+        recorder.write(event, now)
+        if recorder.state == "failed":
+            lost = SourceStatus(
+                source="recording",
+                path=recorder.path,
+                state="lost",
+                reason=f"{recorder.path}: {recorder.reason}",
+            )
+            self.pipeline.feed(lost, now)

@@ -238,7 +238,7 @@ def _settings_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _replay_arguments(parser: argparse.ArgumentParser, speed: float) -> None:
     about = f"times as fast as the run was ({speed:g})"
-    parser.add_argument("--speed", type=float, default=speed, metavar="N", help=about)
+    parser.add_argument("--speed", type=_speed, default=speed, metavar="N", help=about)
     parser.add_argument("--from-step", type=int, metavar="N", help="start at this step")
     parser.add_argument("--plain", action="store_true", help="print a line a step instead of a screen")
 
@@ -254,6 +254,13 @@ def _dollars(word: str) -> float:
     value = float(word.removeprefix("$"))
     if not 0 <= value < 1e12:
         raise argparse.ArgumentTypeError(f"{word}: not an amount of dollars")
+    return value
+
+
+def _speed(word: str) -> float:
+    value = float(word.rstrip("x×"))
+    if not 0 < value <= 1e6:
+        raise argparse.ArgumentTypeError(f"{word}: must be above 0")
     return value
 
 

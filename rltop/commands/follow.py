@@ -17,7 +17,7 @@ def run(args: argparse.Namespace) -> int:
         waiting_sources_of(args.target),
         pipeline(settings_of(args)),
         SystemClock(),
-        recorder=recorder_of(args),
+        recorder=recorder_of(args.record),
         until_ended=True,
     )
     asyncio.run(session.run(_Printer().publish))

@@ -1,6 +1,5 @@
 """From flags to a run: its sources, a pipeline with the price book, a recorder."""
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
@@ -9,7 +8,7 @@ from pathlib import Path
 
 from platformdirs import user_data_path
 
-from ..models.settings import Settings
+from ..models.settings import Settings, SettingsError
 from ..monitor.money.book import Book
 from ..monitor.pipeline import Pipeline
 from ..monitor.recorder import Recorder
@@ -77,6 +76,15 @@ def spare_the_keyboard() -> int:
     return pipe
 
 
-def recorder_of(args: argparse.Namespace) -> Recorder | None:
-    """The recorder that --record asks for."""
-    return Recorder(args.record) if args.record else None
+def recorder_of(path: Path | None) -> Recorder | None:
+    """The recorder that --record asks for.
+
+    Raises:
+        SettingsError: nothing can be recorded there.
+    """
+    if path is None:
+        return None
+    recorder = Recorder(path)
+    if recorder.state == "failed":
+        raise SettingsError(f"--record {path}: {recorder.reason}")
+    return recorder

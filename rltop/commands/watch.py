@@ -51,14 +51,12 @@ class _Opening:
 
     def _open(self) -> "Session":
         from ..monitor.clock import SystemClock
-        from ..monitor.recorder import Recorder
         from ..monitor.session import Session
         from ..monitor.telemetry.source import GpuSource
-        from .opening import pipeline, waiting_sources_of
+        from .opening import pipeline, recorder_of, waiting_sources_of
 
-        recorder = Recorder(self._record) if self._record else None
         sources = (*waiting_sources_of(self._target, self._pipe), GpuSource(want_tensor=True))
-        return Session(sources, pipeline(self._settings), SystemClock(), recorder=recorder)
+        return Session(sources, pipeline(self._settings), SystemClock(), recorder=recorder_of(self._record))
 
 
 def only_run_here() -> str | None:

@@ -80,6 +80,8 @@ def test_an_input_that_cannot_be_used_is_one_line_and_three(tmp_path: Path, word
         ("check",),
         ("check", "x", "--budget", "lots"),
         ("check", "x", "--price", "1,2"),
+        ("replay", "x", "--speed", "0"),
+        ("follow", "x", "--record", "/"),
         ("check", "x", "--prices", "yesterday"),
         ("estimate", "--model", "m"),
         ("demo", "nothing"),

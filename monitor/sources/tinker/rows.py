@@ -68,8 +68,8 @@ def _numbered(row: Row, keyed: dict[str, object]) -> Row | str:
             return "step is not a number"
         step = next((row.raw[key] for key in STEP_KEYS[1:] if key in row.raw), None)
     if step is not None:
-        if not (-_LARGEST_STEP < step < _LARGEST_STEP and step == math.floor(step)):
-            return "step is not a whole number"
+        if not (0 <= step < _LARGEST_STEP and step == math.floor(step)):
+            return "step is not a whole number of 0 or more"
         row.step = int(step)
     return row
 

@@ -241,9 +241,10 @@ def test_nested_rows_mean_the_same_as_flat_ones() -> None:
         ('{"step": 1, "loss"', "not JSON"),
         ("[1, 2]", "not a JSON object"),
         ('{"step": "three", "loss": 1}', "step is not a number"),
-        ('{"step": 1.5, "loss": 1}', "step is not a whole number"),
-        ('{"step": NaN, "loss": 1}', "step is not a whole number"),
-        ('{"step": 1e300, "loss": 1}', "step is not a whole number"),
+        ('{"step": 1.5, "loss": 1}', "step is not a whole number of 0 or more"),
+        ('{"step": NaN, "loss": 1}', "step is not a whole number of 0 or more"),
+        ('{"step": -3, "loss": 1}', "step is not a whole number of 0 or more"),
+        ('{"step": 1e300, "loss": 1}', "step is not a whole number of 0 or more"),
         ('{"words": "only"}', "no step"),
     ],
 )
