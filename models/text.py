@@ -4,8 +4,13 @@ What is not known (None), and what is no number (NaN, an infinity), is a dash.
 """
 
 import math
+import re
+import unicodedata
 
 UNKNOWN = "–"
+
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)")
+"""Terminal sequences that move, colour or retitle."""
 
 _MINUTE_S = 60
 _HOUR_S = 3600
@@ -170,3 +175,14 @@ def _significant(x: float, digits: int) -> str:
 def _exponent(x: float) -> str:
     mantissa, exponent = f"{x:.1e}".split("e")
     return f"{mantissa}e{int(exponent)}"
+
+
+def printable(text: str) -> str:
+    """Text of a log made safe for one line of a terminal: no escapes, control characters or line breaks."""
+    if text.isprintable():
+        return text
+    return "".join(
+        " " if ch.isspace() else ch
+        for ch in _ESCAPES.sub("", text)
+        if ch.isspace() or unicodedata.category(ch)[0] != "C"
+    )

@@ -93,7 +93,7 @@ def worst(alerts: tuple[Alert, ...]) -> Severity | None:
 def page(frame: Frame) -> str:
     """The frame as a short page of text."""
     return "\n".join(
-        line
+        text.printable(line)
         for line in (
             _heading(frame),
             _progress(frame),
@@ -136,7 +136,7 @@ def _cost(frame: Frame) -> str:
 def _meters(frame: Frame) -> list[str]:
     rows: list[str] = []
     for meter in frame.bill.meters:
-        amount = f"{text.duration((meter.hours or 0) * 3600)}" if meter.hours else text.tokens(meter.tokens)
+        amount = f"{meter.hours:.2f} GPU-h" if meter.hours else text.tokens(meter.tokens)
         rows.append(f"  {meter.name:<15}{amount:>12}{text.usd(meter.usd):>12}")
         if meter.name == "gpu":
             rows += _phases(frame)

@@ -55,7 +55,7 @@ class Row:
         """All known phases of this step, wall seconds."""
         return {
             name: value
-            for name, column in self._history.phases.items()
+            for name, column in list(self._history.phases.items())  # the fold may be adding some
             if (value := known(column, self.index)) is not None
         }
 

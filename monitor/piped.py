@@ -37,6 +37,13 @@ class PipedSource:
             events += [] if self._status is None else [self._status]
         return self._named(events)
 
+    def drain(self) -> None:
+        """Wait for the end of the pipe: what is looked at once is looked at whole."""
+        while self._stdin.state not in ("ended", "denied"):
+            self._stdin.wait()
+            for chunk in self._stdin.read(0.0):
+                self._file.write(chunk.data)
+
     def close(self) -> list[Event]:
         """What was held back at the end of the pipe."""
         return self._named(self._close())
@@ -58,7 +65,8 @@ class PipedSource:
                 reason = event.reason.replace(str(self._path), "-")
                 state = event.state
                 if self._stdin.state == "denied":
-                    state, reason = "denied", f"-: {self._stdin.reason}"
+                    # Nothing will ever come: to whoever waits for an end, this is one.
+                    state, reason = "ended", f"-: {self._stdin.reason}"
                 elif self._file.closed:
                     state = "ended"
                 event = event.model_copy(update={"path": "-", "reason": reason, "state": state})

@@ -42,6 +42,8 @@ class ReplaySession:
         self._at = first_step_at(timed) if from_step is None else 0.0
         self._target: int | None = None
         """Where a key has asked to go: events given, of all."""
+        self._looking = False
+        """A key has asked for the next alert, which is yet to be found."""
         self._marks: dict[int, Severity] = {}
         """Raised alerts by the number of events given; kept over seeks, as what the watcher has met."""
         if from_step is not None:
@@ -63,7 +65,7 @@ class ReplaySession:
         shown: tuple[int, bool, float] | None = None
         while True:
             now = self.clock.now()
-            if self._target is not None:
+            if self._target is not None or self._looking:
                 await asyncio.to_thread(self.go)
             elif not self._paused and not self.ended:
                 self._at += (now - read_at) * self._speed
@@ -77,6 +79,9 @@ class ReplaySession:
 
     def go(self) -> None:
         """Go where the last key asked to; nowhere when none did."""
+        if self._looking:
+            self._looking = False
+            self._target = self._look_ahead()
         if self._target is not None:
             target, self._target = self._target, None
             self._go(target)
@@ -96,9 +101,11 @@ class ReplaySession:
 
     def step_frames(self, publish: Callable[[Frame], None]) -> None:
         """Publish one frame a step, without waiting: replay as lines."""
+        self.go()
         for index in self._steps:
-            self._go(index + 1)
-            publish(self.frame())
+            if index >= self._index:
+                self._go(index + 1)
+                publish(self.frame())
         self._go(len(self._timed))
         publish(self.frame())
 
@@ -137,7 +144,7 @@ class ReplaySession:
         if direction < 0:
             self._target = max((i for i in self._marks if i < self._index), default=0)
         else:
-            self._target = self._look_ahead()
+            self._looking = True
 
     def _look_ahead(self) -> int:
         """Where the next alert is raised: found by playing on in a pipeline of its own."""
@@ -145,11 +152,12 @@ class ReplaySession:
         known = 0
         for index, item in enumerate(self._timed):
             scout.feed(item.event, item.at)
-            if isinstance(item.event, Step):
-                raised = len(scout.frame(item.at).alerts)
-                if index >= self._index and raised > known:
-                    return index + 1
-                known = max(known, raised)
+            if index < self._index - 1 or not isinstance(item.event, Step):
+                continue
+            raised = len(scout.frame(item.at).alerts)
+            if index >= self._index and raised > known:
+                return index + 1
+            known = max(known, raised)
         return len(self._timed)
 
     def _go(self, target: int) -> None:

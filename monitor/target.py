@@ -17,6 +17,8 @@ CERTAIN = 0.9
 """A format that is this sure has seen what only its logs have."""
 MAX_LOOKED_AT = 200
 """Files looked into when a folder is not a run folder itself."""
+MAX_FOLDERS = 1000
+"""Folders looked into on each level."""
 MAX_DEPTH = 3
 
 
@@ -102,7 +104,7 @@ def _open_inside(folder: Path) -> Sequence[Source]:
         if form is not None:
             found.append((score, path, form))
     if not found:
-        raise TargetError(f"{folder}: no run in this folder (looked {MAX_DEPTH} levels deep)")
+        raise TargetError(f"{folder}: no run among the first {MAX_LOOKED_AT} files, {MAX_DEPTH} levels deep")
     best = max(score for score, _, _ in found)
     runs = [(path, form) for score, path, form in found if score == best]
     if len(runs) > 1:
@@ -127,10 +129,18 @@ def _files_below(folder: Path) -> Iterator[Path]:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
                     deeper.append(Path(entry.path))
-                elif entry.is_file() and left > 0:
+                elif left > 0 and _may_be_a_log(entry):
                     left -= 1
                     yield Path(entry.path)
-        level = deeper
+        level = deeper[:MAX_FOLDERS]
+
+
+def _may_be_a_log(entry: "os.DirEntry[str]") -> bool:
+    """A regular file that is not empty; what a kernel shows as files is both, and may never end."""
+    try:
+        return entry.is_file() and entry.stat().st_size > 0
+    except OSError:
+        return False
 
 
 def _gunzipped(head: bytes) -> bytes:

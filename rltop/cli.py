@@ -6,12 +6,12 @@ above --fail-on, 2 wrong usage, 3 the input cannot be used.
 
 import argparse
 import os
-import re
 import sys
 from collections.abc import Callable, Sequence
+from io import TextIOWrapper
 from pathlib import Path
 
-from . import __version__
+from . import __version__, words
 from .models.settings import SettingsError
 
 FINE, ALERTED, USAGE, UNUSABLE = 0, 1, 2, 3
@@ -31,13 +31,18 @@ other commands: rltop check | replay | demo | follow | whatif | estimate | price
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run rltop with these words; the exit code."""
-    words = list(sys.argv[1:] if argv is None else argv)
-    name = words[0] if words and words[0] in COMMANDS else "watch"
+    line = list(sys.argv[1:] if argv is None else argv)
+    name = line[0] if line and line[0] in COMMANDS else "watch"
     if name != "watch":
-        words = words[1:]
+        line = line[1:]
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without UTF-8 shows ? and not a traceback
     parser, run = COMMANDS[name]()
     try:
-        return run(parser.parse_args(words))
+        code = run(parser.parse_args(line))
+        sys.stdout.flush()
+        return code
     except SettingsError as error:
         print(f"rltop: {error}", file=sys.stderr)
         return USAGE
@@ -45,8 +50,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     except BrokenPipeError:
         # The reader has had enough, as `head` does. Python must not try to flush again on its way out.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _write_no_more()
         return FINE
+    except OSError as error:
+        print(f"rltop: {error.filename or 'cannot write'}: {error.strerror or error}", file=sys.stderr)
+        _write_no_more()
+        return UNUSABLE
+
+
+def _write_no_more() -> None:
+    """Let what Python still holds back for stdout go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 Command = tuple[argparse.ArgumentParser, Callable[[argparse.Namespace], int]]
@@ -131,7 +145,7 @@ def _demo() -> Command:
 def _follow() -> Command:
     parser = _parser(
         "follow",
-        "Follow a run without a screen: one JSON line a step, until the run ends.",
+        "Follow a run without a screen: a JSON line whenever something is new, until it ends.",
         "examples:\n  rltop follow train.log >> costs.jsonl\n",
     )
     parser.add_argument("target", metavar="TARGET", help="a run folder, a log, or - for stdin")
@@ -153,8 +167,8 @@ def _whatif() -> Command:
         "is not on, and of the run's own otherwise.\n",
     )
     parser.add_argument("target", metavar="TARGET", help="a run folder or a log, finished or growing")
-    parser.add_argument("--mfu", type=_mfu, metavar="X", help="whole-step MFU on the GPUs, such as 0.1")
-    parser.add_argument("--stop-at", type=_step, metavar="STEP", help="had the run stopped at this step")
+    parser.add_argument("--mfu", type=words.mfu, metavar="X", help="whole-step MFU on the GPUs, such as 0.1")
+    parser.add_argument("--stop-at", type=words.step, metavar="STEP", help="had the run stopped at this step")
     parser.add_argument("--json", action="store_true", help="print the answers as JSON")
     _settings_arguments(parser)
     from .commands import whatif
@@ -209,10 +223,14 @@ def _reconcile() -> Command:
         "Needs `pip install 'rltop[tinker]'` and a key whose owner may see the organisation's bills.\n",
     )
     parser.add_argument("target", metavar="TARGET", help="a run folder of tinker-cookbook")
-    parser.add_argument("--start", type=_day, metavar="DATE", help="first UTC day, YYYY-MM-DD (the run's)")
-    parser.add_argument("--end", type=_day, metavar="DATE", help="last UTC day (the run's)")
+    parser.add_argument(
+        "--start", type=words.day, metavar="DATE", help="first UTC day, YYYY-MM-DD (the run's)"
+    )
+    parser.add_argument("--end", type=words.day, metavar="DATE", help="last UTC day (the run's)")
     parser.add_argument("--session", action="append", metavar="ID", help="sessions, where the log names none")
-    parser.add_argument("--timeout", type=float, default=60.0, metavar="S", help="seconds to wait (60)")
+    parser.add_argument(
+        "--timeout", type=words.number, default=60.0, metavar="S", help="seconds to wait (60)"
+    )
     parser.add_argument("--json", action="store_true", help="print the comparison as JSON")
     _settings_arguments(parser)
     from .commands import reconcile
@@ -222,24 +240,26 @@ def _reconcile() -> Command:
 
 def _settings_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what you know better than the log")
-    group.add_argument("--budget", type=_dollars, metavar="USD", help="warn when the run will cost more")
-    group.add_argument("--total-steps", type=_count, metavar="N", help="steps the run will have")
-    group.add_argument("--max-tokens", type=_count, metavar="N", help="cap on tokens per response")
+    group.add_argument("--budget", type=words.dollars, metavar="USD", help="warn when the run will cost more")
+    group.add_argument("--total-steps", type=words.count, metavar="N", help="steps the run will have")
+    group.add_argument("--max-tokens", type=words.count, metavar="N", help="cap on tokens per response")
     group.add_argument("--model", metavar="ID", help="the model's id in the price book")
-    group.add_argument("--price", type=_rates, metavar="P,S,T[,C]",
+    group.add_argument("--price", type=words.rates, metavar="P,S,T[,C]",
                        help="dollars per million tokens: prefill, sample, train, cached prefill")  # fmt: skip
     group.add_argument(
-        "--prices", type=_day, metavar="DATE", help="use the price list in force on YYYY-MM-DD"
+        "--prices", type=words.day, metavar="DATE", help="use the price list in force on YYYY-MM-DD"
     )
-    group.add_argument("--gpus", type=_count, metavar="N", help="GPUs that the run holds")
+    group.add_argument("--gpus", type=words.count, metavar="N", help="GPUs that the run holds")
     group.add_argument("--gpu-type", metavar="NAME", help="such as B200, H100, A100")
-    group.add_argument("--usd-per-gpu-hour", type=_dollars, metavar="USD", help="your price of a GPU-hour")
+    group.add_argument(
+        "--usd-per-gpu-hour", type=words.dollars, metavar="USD", help="your price of a GPU-hour"
+    )
 
 
 def _replay_arguments(parser: argparse.ArgumentParser, speed: float) -> None:
     about = f"times as fast as the run was ({speed:g})"
-    parser.add_argument("--speed", type=_speed, default=speed, metavar="N", help=about)
-    parser.add_argument("--from-step", type=int, metavar="N", help="start at this step")
+    parser.add_argument("--speed", type=words.speed, default=speed, metavar="N", help=about)
+    parser.add_argument("--from-step", type=words.step, metavar="N", help="start at this step")
     parser.add_argument("--plain", action="store_true", help="print a line a step instead of a screen")
 
 
@@ -248,54 +268,6 @@ def _screen_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--ascii", action="store_true", help="draw charts without braille and blocks")
     group.add_argument("--theme", metavar="NAME", help="one of the themes of the command palette (^p)")
     group.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
-
-
-def _dollars(word: str) -> float:
-    value = float(word.removeprefix("$"))
-    if not 0 <= value < 1e12:
-        raise argparse.ArgumentTypeError(f"{word}: not an amount of dollars")
-    return value
-
-
-def _speed(word: str) -> float:
-    value = float(word.rstrip("x×"))
-    if not 0 < value <= 1e6:
-        raise argparse.ArgumentTypeError(f"{word}: must be above 0")
-    return value
-
-
-def _count(word: str) -> int:
-    value = int(word)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{word}: must be 1 or more")
-    return value
-
-
-def _day(word: str) -> str:
-    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", word):
-        raise argparse.ArgumentTypeError(f"{word}: give a day as YYYY-MM-DD")
-    return word
-
-
-def _mfu(word: str) -> float:
-    value = float(word)
-    if not 0 < value <= 1:
-        raise argparse.ArgumentTypeError(f"{word}: an MFU is above 0 and at most 1")
-    return value
-
-
-def _step(word: str) -> int:
-    value = int(word)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"{word}: steps count from 0")
-    return value
-
-
-def _rates(word: str) -> tuple[float, ...]:
-    rates = tuple(_dollars(part) for part in word.split(","))
-    if len(rates) not in (3, 4):
-        raise argparse.ArgumentTypeError(f"{word}: give prefill,sample,train or prefill,sample,train,cached")
-    return rates
 
 
 COMMANDS: dict[str, Callable[[], Command]] = {

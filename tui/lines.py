@@ -3,11 +3,12 @@
 An ink is a name that the style sheet gives a colour; nothing here knows colours.
 """
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from rich.cells import cell_len, set_cell_size
+
+from ..models.text import printable
 
 INKS = (
     "plain", "dim", "title", "strong", "ours", "projected", "good", "warn", "bad", "budget", "cap",
@@ -45,15 +46,6 @@ def part(rank: int, *spans: Span) -> Part:
 def cells(line: Iterable[Span]) -> int:
     """Width of a line on screen."""
     return sum(cell_len(span.text) for span in line)
-
-
-def clean(text: str) -> str:
-    """Text of a log made safe for one line of a terminal: no control characters, no line breaks."""
-    if text.isprintable():
-        return text
-    return "".join(
-        " " if ch.isspace() else ch for ch in text if ch.isspace() or unicodedata.category(ch)[0] != "C"
-    )
 
 
 def cut(text: str, width: int) -> str:
@@ -136,7 +128,7 @@ def wrapped(text: str, width: int, ink: str = "plain") -> list[Line]:
     """Text over as many lines as it needs, broken between words."""
     lines: list[Line] = []
     current = ""
-    for word in clean(text).split():
+    for word in printable(text).split():
         longer = f"{current} {word}" if current else word
         if current and cell_len(longer) > width:
             lines.append((Span(current, ink),))

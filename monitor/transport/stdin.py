@@ -50,5 +50,12 @@ class Stdin:
         except OSError as error:
             self.state, self.reason = "denied", f"cannot be read: {error.strerror or error}"
 
+    def wait(self) -> None:
+        """Block until something has come or the end has."""
+        try:
+            select.select([self._fd], [], [])
+        except (OSError, ValueError):
+            return  # `read` will say why
+
     def close(self) -> None:
         """Standard input belongs to the process and stays open."""

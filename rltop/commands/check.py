@@ -18,7 +18,7 @@ def run(args: argparse.Namespace) -> int:
         return complain(str(error))
     session = Session(sources, pipeline(settings_of(args)), SystemClock())
     frame = session.read_all()
-    unreadable = [s for s in frame.state.sources.values() if s.state in ("denied", "waiting")]
+    unreadable = [s for s in frame.state.sources.values() if s.state == "denied" or s.source == "pending"]
     if unreadable and len(unreadable) == len(frame.state.sources):
         return complain(unreadable[0].reason)
     print(report(frame).model_dump_json(by_alias=True, indent=2) if args.json else page(frame))

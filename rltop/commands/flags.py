@@ -8,6 +8,7 @@ from pathlib import Path
 from platformdirs import user_config_path
 
 from ..models.settings import Settings, TokenRates
+from ..models.text import printable
 from ..monitor.config import NAME, load
 from ..tui.runner import Runner
 
@@ -16,7 +17,7 @@ USAGE, UNUSABLE = 2, 3
 
 def complain(message: str) -> int:
     """One line on stderr; the exit code for an input that cannot be used."""
-    print(f"rltop: {message}", file=sys.stderr)
+    print(f"rltop: {printable(message)}", file=sys.stderr)
     return UNUSABLE
 
 

@@ -7,7 +7,7 @@ from ..monitor.check import report
 from ..monitor.clock import SystemClock
 from ..monitor.frame import Frame
 from ..monitor.session import Session
-from .flags import settings_of
+from .flags import complain, settings_of
 from .opening import pipeline, recorder_of, waiting_sources_of
 
 
@@ -21,6 +21,9 @@ def run(args: argparse.Namespace) -> int:
         until_ended=True,
     )
     asyncio.run(session.run(_Printer().publish))
+    sources = session.pipeline.state.sources.values()
+    if sources and all(source.source == "pending" for source in sources):
+        return complain(next(iter(sources)).reason)
     return 0
 
 

@@ -46,7 +46,7 @@ def sources_of(target: str) -> Sequence[Source]:
     Raises:
         TargetError: it is not there or cannot be used.
     """
-    return open_pipe() if target == "-" else open_target(Path(target))
+    return open_pipe(whole=True) if target == "-" else open_target(Path(target))
 
 
 def waiting_sources_of(target: str, pipe: int = 0) -> Sequence[Source]:
@@ -56,11 +56,14 @@ def waiting_sources_of(target: str, pipe: int = 0) -> Sequence[Source]:
     return open_pipe(pipe) if target == "-" else (PendingSource(Path(target)),)
 
 
-def open_pipe(pipe: int = 0) -> Sequence[Source]:
-    """Whatever is piped in, recognised by its first lines."""
+def open_pipe(pipe: int = 0, whole: bool = False) -> Sequence[Source]:
+    """Whatever is piped in, recognised by its first lines; where `whole`, once its writer is done."""
     from ..monitor.piped import PipedSource
 
-    return (PipedSource(pipe),)
+    source = PipedSource(pipe)
+    if whole:
+        source.drain()
+    return (source,)
 
 
 def spare_the_keyboard() -> int:

@@ -57,14 +57,16 @@ def read_events(sources: Sequence[Source], now: float) -> list[Event]:
 def print_line(frame: Frame) -> None:
     """A step as one line: for logs, screen readers and pipes."""
     last, final = frame.state.last_row, frame.projection.final_usd
-    total = "" if frame.info.total_steps is None else f"/{frame.info.total_steps}"
+    end = frame.info.last_step
+    total = "" if end is None else f"/{end}"
     at_end = (
         f"{text.usd(final.p50)} at the end ({text.usd(final.p10)} – {text.usd(final.p90)})" if final else "–"
     )
     standing = [alert for alert in frame.alerts if alert.cleared_step is None]
     length = frame.health.response_length.last
-    print(
+    told = "".join(f"  {alert.severity}: {alert.message}" for alert in standing)
+    line = (
         f"step {last.step if last else '–'}{total}  {text.usd(frame.bill.spent_usd)} so far  {at_end}"
-        f"  length {text.tokens(length)}" + "".join(f"  {a.severity}: {a.message}" for a in standing),
-        flush=True,
+        f"  length {text.tokens(length)}{told}"
     )
+    print(text.printable(line), flush=True)

@@ -81,6 +81,9 @@ def test_an_input_that_cannot_be_used_is_one_line_and_three(tmp_path: Path, word
         ("check", "x", "--budget", "lots"),
         ("check", "x", "--price", "1,2"),
         ("replay", "x", "--speed", "0"),
+        ("replay", "x", "--speed", "nan"),
+        ("check", "x", "--prices", "2026-13-45"),
+        ("check", "x", "--total-steps", "99999999999999999999"),
         ("follow", "x", "--record", "/"),
         ("check", "x", "--prices", "yesterday"),
         ("estimate", "--model", "m"),
@@ -107,6 +110,57 @@ def test_settings_of_the_folder_are_used_and_flags_beat_them(demo: Path, tmp_pat
         assert json.loads(done.stdout)["projection"]["budget_usd"] == budget
 
 
+def test_a_log_cannot_move_or_retitle_the_terminal(demo: Path, tmp_path: Path) -> None:
+    row = json.loads((demo / "gsm8k-tinker" / "metrics.jsonl").read_text().splitlines()[0])
+    row["reward\x1b[2Jx"] = float("nan")
+    (tmp_path / "metrics.jsonl").write_text(json.dumps(row) + "\n")
+    (tmp_path / "config.json").write_text(json.dumps({"model_name": "Qwen\x1b]0;pwned\x07/x"}))
+    for words in (("check", str(tmp_path)), ("replay", str(tmp_path), "--plain"), ("check", "gone\x1b[2J")):
+        done = run(*words)
+        assert "\x1b" not in done.stdout + done.stderr
+        assert "pwned" not in done.stdout
+
+
+def test_a_pipe_is_read_to_its_end_before_it_is_judged(demo: Path) -> None:
+    log = demo / "math-verl" / "console.log"
+    slow = f"head -c 9000 {log}; sleep 0.5; tail -c +9001 {log}"
+    done = subprocess.run(
+        f"({slow}) | {sys.executable} -m rltop check - --json",
+        shell=True,
+        capture_output=True,
+        timeout=60,
+        check=True,
+    )
+    assert json.loads(done.stdout)["run"]["steps_done"] == 35
+
+
+@pytest.mark.parametrize("command", ["check", "follow"])
+def test_a_pipe_with_nothing_in_it_is_an_input_that_cannot_be_used(command: str) -> None:
+    done = run(command, "-", stdin=b"")
+    assert done.returncode == 3, done
+    assert done.stderr.startswith("rltop: -")
+
+
+def test_a_terminal_without_unicode_gets_an_answer_all_the_same(demo: Path) -> None:
+    done = run("check", str(demo / "math-verl"), LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
+def test_a_full_disk_is_one_line_and_not_the_code_of_an_alert(demo: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*RLTOP, "check", str(demo / "gsm8k-tinker")],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 3
+    assert done.stderr.count(b"\n") == 1
+
+
 def test_a_run_is_checked_through_a_pipe(demo: Path) -> None:
     log = (demo / "math-verl" / "console.log").read_bytes()
     done = run("check", "-", "--json", "--usd-per-gpu-hour", "5", stdin=log)
@@ -130,7 +184,7 @@ def test_the_demo_without_a_terminal_prints_the_replay_as_lines() -> None:
     done = run("demo")
     assert done.returncode == 0
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("step 0/59")
+    assert lines[0].startswith("step 0/58")
     assert "$12.97" in lines[-1]
     assert "reconstructed" in done.stderr
 

@@ -70,13 +70,13 @@ def test_a_folder_of_several_runs_asks_which(tmp_path: Path) -> None:
 
 
 def test_an_empty_folder_says_so(tmp_path: Path) -> None:
-    with pytest.raises(TargetError, match="no run in this folder"):
+    with pytest.raises(TargetError, match="no run among"):
         open_target(tmp_path)
 
 
 def test_links_in_a_circle_are_not_followed(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to(tmp_path, target_is_directory=True)
-    with pytest.raises(TargetError, match="no run in this folder"):
+    with pytest.raises(TargetError, match="no run among"):
         open_target(tmp_path)
 
 

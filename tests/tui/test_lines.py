@@ -2,7 +2,8 @@
 
 from rich.cells import cell_len
 
-from rltop.tui.lines import Line, Span, cells, clean, cut, fit, part, row, spread, tidied, wrapped
+from rltop.models.text import printable
+from rltop.tui.lines import Line, Span, cells, cut, fit, part, row, spread, tidied, wrapped
 
 
 def text_of(line: Line) -> str:
@@ -43,7 +44,7 @@ def test_wide_characters_count_as_two_cells() -> None:
 
 
 def test_control_characters_of_a_log_never_reach_the_terminal() -> None:
-    assert clean("a\x1b[31mb\nc\x00\td") == "a[31mb c d"
+    assert printable("a\x1b[31mb\nc\x00\td") == "ab c d"
 
 
 def test_text_wraps_between_words() -> None:

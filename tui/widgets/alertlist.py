@@ -2,9 +2,10 @@
 
 from ...models import text
 from ...models.alert import Alert
+from ...models.text import printable
 from ...monitor.frame import Frame
 from ..glyphs import SEVERITY
-from ..lines import Line, Span, clean, wrapped
+from ..lines import Line, Span, wrapped
 from ..readings import active, cleared
 from .alerts import INK
 from .notes import about_input, unsaid
@@ -45,7 +46,8 @@ def _full(alert: Alert, width: int) -> list[Line]:
     when = f"step {alert.step}" + (f", over at {alert.cleared_step}" if over else "")
     indent = Span(" " * INDENT)
     first, *rest = wrapped(alert.message, width - INDENT, ink)
-    fact = f"{clean(alert.rule)} · {when} · {text.number(alert.value)} against {text.number(alert.threshold)}"
+    figures = f"{text.number(alert.value)} against {text.number(alert.threshold)}"
+    fact = f"{printable(alert.rule)} · {when} · {figures}"
     return [
         (Span(f"  {sign} ", ink), *first),
         *((indent, *line) for line in rest),

@@ -3,9 +3,10 @@
 from rich.cells import cell_len, set_cell_size
 
 from ...models.alert import Alert
+from ...models.text import printable
 from ...monitor.frame import Frame
 from ..glyphs import SEVERITY
-from ..lines import Line, Span, clean, cut, wrapped
+from ..lines import Line, Span, cut, wrapped
 from ..readings import active, cleared
 from .panel import Panel
 
@@ -23,8 +24,8 @@ class Alerts(Panel):
         if not alerts:
             return [(Span("✓ ", "good"), Span("no alerts", "dim"))] if len(frame.state.history) else []
         shown = alerts if len(alerts) <= height else alerts[: max(height - 1, 1)]
-        message = min(max(cell_len(clean(alert.message)) for alert in shown), width - SIGN - GAP - SINCE)
-        advice = max(cell_len(clean(alert.advice)) for alert in shown)
+        message = min(max(cell_len(printable(alert.message)) for alert in shown), width - SIGN - GAP - SINCE)
+        advice = max(cell_len(printable(alert.advice)) for alert in shown)
         beside = SIGN + message + GAP + SINCE + GAP + advice <= width
         entries = [entry(alert, width, message, beside) for alert in shown]
         spare = height - len(alerts)
@@ -47,11 +48,11 @@ def entry(alert: Alert, width: int, room: int, beside: bool) -> list[Line]:
     sign = "✓" if over else SEVERITY[alert.severity]
     head: Line = (
         Span(f"{sign} ", ink),
-        Span(set_cell_size(cut(clean(alert.message), room), room), ink),
+        Span(set_cell_size(cut(printable(alert.message), room), room), ink),
         Span(f"{' ' * GAP}{since:<{SINCE}}", "dim"),
     )
     if over or not alert.advice:
         return [head]
     if beside:
-        return [(*head, Span(" " * GAP), Span(clean(alert.advice)))]
+        return [(*head, Span(" " * GAP), Span(printable(alert.advice)))]
     return [head, *((Span(" " * SIGN), *line) for line in wrapped(alert.advice, width - SIGN, "dim")[:1])]

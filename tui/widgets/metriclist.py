@@ -4,8 +4,9 @@ import math
 from array import array
 
 from ...models import text
+from ...models.text import printable
 from ...monitor.frame import Frame
-from ..lines import Line, Span, clean, cut
+from ..lines import Line, Span, cut
 from ..plot import sparkline
 from .panel import Panel
 
@@ -29,7 +30,7 @@ class MetricList(Panel):
         self.refresh(layout=True)
 
     def lay_out(self, frame: Frame, width: int, height: int) -> list[Line]:
-        raw = frame.state.history.raw
+        raw = dict(frame.state.history.raw)  # a copy, for the fold may be adding keys meanwhile
         words = self._wanted.split()
         keys = sorted(key for key in raw if all(word in key.casefold() for word in words))
         figures = ("last", "least", "most") if width >= WIDE else ("last",)
@@ -48,7 +49,7 @@ def _row(key: str, column: "array[float]", name: int, count: int) -> Line:
     values = [value for value in column[-TREND * 8 :] if math.isfinite(value)]
     figures = (column[-1] if len(column) else None, min(values, default=None), max(values, default=None))
     return (
-        Span(f"{cut(clean(key), name - 2):<{name}}"),
+        Span(f"{cut(printable(key), name - 2):<{name}}"),
         Span("".join(f"{text.number(value):>{VALUE}}" for value in figures[:count])),
         Span(f"  {sparkline(values, TREND)}", "ours"),
     )

@@ -8,9 +8,10 @@ from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
+from ...models.text import printable
 from ...monitor.frame import Frame
 from ..glyphs import TO_ASCII
-from ..lines import INKS, Line, Span, cells, clean, fit, tidied
+from ..lines import INKS, Line, Span, cells, fit, tidied
 
 _UNBOUNDED = 1000
 """Rows offered to a panel that is asked how many it would like."""
@@ -128,7 +129,7 @@ class Panel(Widget):
         segments: list[Segment] = []
         ascii_only = self.ascii_only
         for span in tidied(line):
-            text = clean(span.text)
+            text = printable(span.text)
             if ascii_only:
                 text = text.translate(TO_ASCII)
             segments.append(Segment(text, self.get_component_rich_style(f"ink-{span.ink}")))

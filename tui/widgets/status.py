@@ -2,10 +2,11 @@
 
 from ...models import text
 from ...models.run import RunStatus
+from ...models.text import printable
 from ...models.value import Quantiles
 from ...monitor.frame import Frame
 from ..glyphs import EMPTY, FULL, STATUS
-from ..lines import Line, Span, cells, clean, cut, part, spread
+from ..lines import Line, Span, cells, cut, part, spread
 from ..readings import seconds_per_step, steps_done
 from .panel import Panel
 
@@ -43,7 +44,7 @@ class Status(Panel):
 
 def _who(frame: Frame, width: int) -> Line:
     info, status = frame.info, frame.status
-    name = clean(info.name or _file(frame) or "unnamed run")
+    name = printable(info.name or _file(frame) or "unnamed run")
     word = "waiting" if status == "unknown" and not len(frame.state.history) else status
     model = (info.model or "").rsplit("/", 1)[-1]
     framework = FRAMEWORKS.get(info.framework or "", "")

@@ -32,7 +32,7 @@ def _cell(values: Sequence[float], row: Row) -> float | None:
 
 
 COLUMNS = (
-    Column("time", 8, 2, _canonical("duration_s"), span_of),
+    Column("time", 10, 2, _canonical("duration_s"), span_of),
     Column("length", 8, 3, _canonical("response_length_mean"), text.tokens),
     Column("clip", 7, 4, _canonical("clip_ratio"), text.percent),
     Column("reward", 8, 5, _canonical("reward_mean"), text.number),
