@@ -91,11 +91,13 @@ class Pipeline:
         paid_s = since_s if self._watched or status == "running" else None
         elapsed_s = self._timekeeper.elapsed_s(self.state.shown_s, paid_s)
         bill = self._ledger.bill(self.state, elapsed_s)
-        projection = self._projector.project(
-            spent_usd=bill.spent_usd,
-            budget_usd=self.settings.budget_usd,
-            since_last_step_s=since_s,
-        )
+        budget_usd = self.settings.budget_usd
+        if status == "finished":
+            projection = self._projector.finished(bill.spent_usd, budget_usd)
+        else:
+            projection = self._projector.project(
+                spent_usd=bill.spent_usd, budget_usd=budget_usd, since_last_step_s=since_s
+            )
         if not behind:
             self._alerts.tick(
                 Moment(

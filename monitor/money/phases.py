@@ -13,6 +13,8 @@ from .meters import sound
 USEFUL = frozenset(("generate", "update", "update_critic"))
 """The work itself; all other time only makes it possible."""
 IDLE = "idle"
+UNTOLD = "not in this log"
+"""Time of steps before the first one that the log tells."""
 
 
 class PhaseSums:
@@ -22,9 +24,12 @@ class PhaseSums:
         self.seconds: dict[str, float] = {}
         self.stepped_s: float | None = None
         """Sum of all step durations; None while none is known."""
+        self._first_step: int | None = None
 
     def add(self, row: Row) -> None:
         """Count a closed step."""
+        if self._first_step is None:
+            self._first_step = row.step
         for name, seconds in row.phases().items():
             self.seconds[name] = self.seconds.get(name, 0.0) + (sound(seconds) or 0.0)
         duration = sound(row.get("duration_s"))
@@ -45,8 +50,10 @@ class PhaseSums:
         if wall_s is None or timed_s <= 0:
             return ()
         parts = sorted(self.seconds.items(), key=lambda part: -part[1])
-        if wall_s > timed_s:
-            parts.append((IDLE, wall_s - timed_s))
+        told_s = wall_s
+        if self._first_step is not None and self._first_step > 1:  # steps count from 0 or from 1
+            told_s = min(wall_s, max(self.stepped_s or 0.0, timed_s))
+        parts += [(IDLE, told_s - timed_s), (UNTOLD, wall_s - told_s)]
         of = max(wall_s, timed_s)
         return tuple(
             PhaseCost(
@@ -64,8 +71,10 @@ class PhaseSums:
 def waste_line(phases: Sequence[PhaseCost]) -> str | None:
     """One line that names the share of the dollars spent outside generating and updating.
 
-    None where neither of them is timed or nothing is priced.
+    None where neither of them is timed, nothing is priced, or the log tells only the end of the run.
     """
+    if any(phase.name == UNTOLD for phase in phases):
+        return None
     if not any(phase.name in USEFUL for phase in phases) or any(phase.usd is None for phase in phases):
         return None
     wasted = sum(phase.share for phase in phases if phase.name not in USEFUL)

@@ -120,7 +120,7 @@ class Projector:
         if left is None:
             return Projection(budget_usd=budget_usd, notes=(self._why_unknown(),))
         if left == 0:
-            return self._finished(spent_usd, budget_usd)
+            return self.finished(spent_usd, budget_usd)
         if not self._seen.length.ready and not self._seen.seconds.ready and not self._seen.usd.ready:
             return Projection(
                 budget_usd=budget_usd, notes=(f"warming up: the projection needs {WARM_UP} steps",)
@@ -177,7 +177,8 @@ class Projector:
     def _length_cap(self) -> float | None:
         return None if self._seen.length_over_cap else self._plan.max_tokens
 
-    def _finished(self, spent_usd: float | None, budget_usd: float | None) -> Projection:
+    def finished(self, spent_usd: float | None, budget_usd: float | None) -> Projection:
+        """A run that is over ends at what it has cost, wherever it was meant to end."""
         length = self._seen.last_length
         spent = None
         if spent_usd is not None:

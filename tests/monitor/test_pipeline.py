@@ -2,7 +2,7 @@
 
 import pytest
 
-from rltop.models.event import Ended, Restart, SourceStatus
+from rltop.models.event import Ended, Progress, Restart, SourceStatus
 from rltop.models.run import RunInfo
 from rltop.models.settings import Settings
 from rltop.models.step import Eval, Step
@@ -118,3 +118,27 @@ def test_a_crash_that_was_shown_stays_in_the_list_when_the_run_is_resumed() -> N
         pipeline.frame(0.0)
     (alert,) = pipeline.frame(0.0).alerts
     assert (alert.rule, alert.cleared_step is not None) == ("crash", True)
+
+
+def test_a_run_that_is_over_before_its_last_step_ends_at_what_it_has_cost() -> None:
+    pipeline = Pipeline(Settings(usd_per_gpu_hour=5.0), Book.load())
+    pipeline.feed(HOSTED, 0.0)
+    for n in range(1, 9):
+        pipeline.feed(Step(step=n, duration_s=100.0), 0.0)
+    pipeline.feed(Ended(status="finished"), 0.0)
+    frame = pipeline.frame(0.0)
+    assert frame.projection.final_usd is not None
+    assert frame.projection.final_usd.p90 == frame.bill.spent_usd
+    assert frame.projection.fan == ()
+
+
+def test_steps_before_a_log_begins_are_not_called_idle() -> None:
+    pipeline = Pipeline(Settings(usd_per_gpu_hour=5.0), Book.load())
+    pipeline.feed(HOSTED, 0.0)
+    phases = {"generate": 50.0, "update": 40.0}
+    pipeline.feed(Step.model_validate({"step": 60, "duration_s": 100.0, "phases": phases}), 0.0)
+    pipeline.feed(Progress(step=60, elapsed_s=6000.0), 0.0)
+    bill = pipeline.frame(0.0).bill
+    shares = {phase.name: round(phase.seconds) for phase in bill.phases}
+    assert shares == {"generate": 50, "update": 40, "idle": 10, "not in this log": 5900}
+    assert not any("outside generate and update" in note for note in bill.notes)

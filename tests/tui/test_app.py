@@ -434,4 +434,4 @@ async def test_nothing_of_a_log_can_write_to_the_terminal() -> None:
     text = "\n".join(await read(replace(frame, info=info), (120, 40)))
     assert "\x1b" not in text
     assert "\x07" not in text
-    assert "bad[2Jname with lines" in text
+    assert "badname with lines" in text
