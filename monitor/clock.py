@@ -29,17 +29,13 @@ class SystemClock:
 
 
 class FakeClock:
-    """A clock that a test moves by hand; sleeping moves it too, so nothing ever waits."""
+    """A clock that only sleeping moves, so that nothing ever waits."""
 
     def __init__(self, now: float = 1_700_000_000.0) -> None:
         self._now = now
 
     def now(self) -> float:
         return self._now
-
-    def advance(self, seconds: float) -> None:
-        """Let `seconds` pass."""
-        self._now += seconds
 
     async def sleep(self, seconds: float) -> None:
         import asyncio

@@ -83,10 +83,6 @@ class History:
     def row(self, index: int) -> Row:
         return Row(self, index)
 
-    def find(self, step: int, attempt: int) -> int | None:
-        """The row of a step, if it has been told."""
-        return self._rows.get((step, attempt))
-
     def get(self, name: str, index: int) -> float | None:
         return known(self.columns[name], index)
 

@@ -5,7 +5,6 @@ settings and the `now` that is passed in: the same events give the same frames.
 """
 
 from array import array
-from dataclasses import replace
 
 from ..models.event import Event
 from ..models.money import Bill, StepCost
@@ -15,7 +14,7 @@ from ..models.settings import Settings
 from ..models.step import Step
 from . import reduce as fold
 from .alerts.engine import AlertEngine
-from .frame import Frame, ReplayPosition
+from .frame import Frame
 from .health import health_of
 from .history import NAN, Row
 from .moment import Moment
@@ -79,7 +78,7 @@ class Pipeline:
         self.state = fold.close(self.state)
         self._advance(now)
 
-    def frame(self, now: float, replay: ReplayPosition | None = None, behind: bool = False) -> Frame:
+    def frame(self, now: float, behind: bool = False) -> Frame:
         """Everything there is to show at `now` (unix s).
 
         `behind` says that more of the log is waiting to be read: its silence so far then means nothing.
@@ -126,7 +125,6 @@ class Pipeline:
             projection=projection,
             health=health_of(self.state, self.info),
             alerts=self._alerts.alerts,
-            replay=replay,
             step_usd=self._step_usd,
         )
 
@@ -246,8 +244,3 @@ def with_settings(info: RunInfo, settings: Settings) -> RunInfo:
         if (value := getattr(settings, name)) is not None
     }
     return info.model_copy(update=said) if said else info
-
-
-def paused(frame: Frame, position: ReplayPosition) -> Frame:
-    """The same moment at another replay position."""
-    return replace(frame, replay=position)

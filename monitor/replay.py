@@ -1,7 +1,10 @@
 """A finished run played back: the same pipeline as live, fed by run time instead of by a file."""
 
 import asyncio
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import accumulate
 from typing import Self
 
 from ..models.alert import Severity
@@ -39,6 +42,9 @@ class ReplaySession:
         self._speed = speed
         self._paused = paused
         self._steps = [index for index, item in enumerate(timed) if isinstance(item.event, Step)]
+        told = (item.event.step for item in timed if isinstance(item.event, Step))
+        self._reached = list(accumulate(told, max))
+        """The highest step number told, by each step of `_steps`: a restart does not lower it."""
         self._at = first_step_at(timed) if from_step is None else 0.0
         self._target: int | None = None
         """Where a key has asked to go: events given, of all."""
@@ -92,7 +98,7 @@ class ReplaySession:
         for alert in frame.alerts:
             if alert.cleared_step is None:
                 self._marks.setdefault(self._index_of_step(alert.step), alert.severity)
-        return self._pipeline.frame(self._now(), self._position())
+        return replace(frame, replay=self._position())
 
     def play_all(self) -> Frame:
         """Give every event at once."""
@@ -101,7 +107,9 @@ class ReplaySession:
 
     def step_frames(self, publish: Callable[[Frame], None]) -> None:
         """Publish one frame a step, without waiting: replay as lines."""
-        self.go()
+        if self._target is not None:
+            self.go()
+            publish(self.frame())
         for index in self._steps:
             if index >= self._index:
                 self._go(index + 1)
@@ -187,11 +195,9 @@ class ReplaySession:
         return min(self._at, last)
 
     def _index_of_step(self, step: int) -> int:
-        for index in self._steps:
-            event = self._timed[index].event
-            if isinstance(event, Step) and event.step >= step:
-                return index + 1
-        return len(self._timed)
+        """Events given once this step, or the first one after it, has been told."""
+        place = bisect_left(self._reached, step)
+        return self._steps[place] + 1 if place < len(self._steps) else len(self._timed)
 
     def _position(self) -> ReplayPosition:
         total = max(len(self._timed), 1)

@@ -4,7 +4,7 @@ A new framework is a parser, a `Format` that recognises it by content, and one l
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
@@ -140,4 +140,3 @@ class Format:
     """0 for certainly not, 1 for certainly; content decides, never the file's name alone."""
     open: Callable[[Path], Sequence[Source]]
     """The sources of the target, best first. Does not read yet."""
-    tags: tuple[str, ...] = field(default=())

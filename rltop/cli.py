@@ -14,7 +14,7 @@ from pathlib import Path
 from . import __version__, words
 from .models.settings import SettingsError
 
-FINE, ALERTED, USAGE, UNUSABLE = 0, 1, 2, 3
+FINE, USAGE, UNUSABLE = 0, 2, 3
 
 ABOUT = "top for RL post-training: what a run costs, what it will have cost, and whether it is healthy."
 WATCH_EXAMPLES = """\

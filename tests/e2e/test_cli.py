@@ -189,6 +189,12 @@ def test_the_demo_without_a_terminal_prints_the_replay_as_lines() -> None:
     assert "reconstructed" in done.stderr
 
 
+def test_a_replay_starts_at_the_step_it_is_told(demo: Path) -> None:
+    lines = run("replay", str(demo / "gsm8k-tinker"), "--plain", "--from-step", "50").stdout.splitlines()
+    assert lines[0].startswith("step 50/58")
+    assert len(lines) == 10
+
+
 def test_a_reader_that_has_had_enough_ends_the_demo_quietly() -> None:
     done = subprocess.run(
         f"{sys.executable} -m rltop demo | head -n 1",
