@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rltop.models.event import Event
+from rltop.models.event import Event, SourceStatus
 from rltop.models.settings import Settings
 from rltop.models.step import Step
 from rltop.monitor.check import report
@@ -44,3 +44,9 @@ def test_a_recording_that_breaks_off_is_told_of_and_the_run_goes_on() -> None:
     assert told.run.steps_done == 5
     (note,) = [note for note in told.input.notes if "/dev/fd" in note]
     assert "Broken pipe" in note
+
+
+def test_how_reading_goes_is_told_first_since_a_files_date_decides_its_prices() -> None:
+    source = Told(Step(step=0), Step(step=1), SourceStatus(source="console", path="x", modified_at=1.0))
+    events, _ = Session((source,), Pipeline(Settings(), Book.load()), FakeClock()).poll()
+    assert [event.kind for event in events] == ["source", "step", "step"]
