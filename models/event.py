@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from .gpu import GpuSample
+from .gpu import GpuSample, Serving
 from .run import RunInfo
 from .step import Eval, Step
 from .value import Value
@@ -83,7 +83,17 @@ class SourceStatus(Value):
 
 
 Event = Annotated[
-    RunInfo | Step | Eval | Progress | Restart | Totals | GpuSample | LogLine | Ended | SourceStatus,
+    RunInfo
+    | Step
+    | Eval
+    | Progress
+    | Restart
+    | Totals
+    | GpuSample
+    | Serving
+    | LogLine
+    | Ended
+    | SourceStatus,
     Field(discriminator="kind"),
 ]
 EVENT: TypeAdapter[Event] = TypeAdapter(Event)

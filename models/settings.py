@@ -32,6 +32,8 @@ class Settings(Value):
     gpus: int | None = Field(default=None, ge=1)
     gpu_type: str | None = None
     usd_per_gpu_hour: float | None = Field(default=None, ge=0)
+    usd_per_kwh: float | None = Field(default=None, ge=0)
+    """Dollars per kilowatt-hour, for the energy that the GPUs take."""
     gpu_prices: dict[str, Annotated[float, Field(ge=0)]] = {}
     """Dollars per GPU-hour by type, such as `B200`, for runs on different hardware."""
     token_rates: TokenRates | None = None

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..models.alert import Alert
+from ..models.gpu import GpuUse
 from ..models.health import Health
 from ..models.money import Bill
 from ..models.projection import Projection
@@ -57,3 +58,5 @@ class Frame:
     replay: ReplayPosition | None = None
     step_usd: "array[float]" = field(default_factory=lambda: array("d"))
     """Dollars of each closed row, evals and checkpoints of that step included, NaN where unpriced."""
+    gpu_use: GpuUse | None = None
+    """What became of the GPUs' time; None while nothing is known of any GPU, or they are not the run's."""

@@ -11,7 +11,7 @@ from ..models.event import (
     SourceStatus,
     Totals,
 )
-from ..models.gpu import GpuSample
+from ..models.gpu import GpuSample, Serving
 from ..models.run import RunInfo
 from ..models.step import Eval, Step
 from .state import LOGS_KEPT, OPEN_ROWS, RunState
@@ -54,6 +54,8 @@ def reduce(state: RunState, event: Event) -> RunState:
             return replace(state, revision=revision, sources=sources)
         case GpuSample():
             return replace(state, revision=revision, gpus={**state.gpus, event.host: event})
+        case Serving():
+            return replace(state, revision=revision, serving={**state.serving, event.host: event})
         case LogLine():
             return replace(state, revision=revision, logs=(*state.logs, event)[-LOGS_KEPT:])
 

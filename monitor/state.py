@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from ..models.event import Ended, LogLine, Progress, SourceStatus, Totals
-from ..models.gpu import GpuSample
+from ..models.gpu import GpuSample, Serving
 from ..models.run import RunInfo
 from .history import History, Row
 
@@ -35,6 +35,8 @@ class RunState:
     ended: Ended | None = None
     sources: dict[tuple[str, str], SourceStatus] = field(default_factory=dict[tuple[str, str], SourceStatus])
     gpus: dict[str, GpuSample] = field(default_factory=dict[str, GpuSample])
+    serving: dict[str, Serving] = field(default_factory=dict[str, Serving])
+    """The newest reading of each inference engine, by its address."""
     logs: tuple[LogLine, ...] = ()
     clip_reliable: bool | None = None
     clip_why: str = ""

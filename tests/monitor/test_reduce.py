@@ -1,6 +1,7 @@
 """The fold: what each event does to what is known."""
 
 from rltop.models.event import Ended, Event, LogLine, Progress, Restart, SourceStatus
+from rltop.models.gpu import Serving
 from rltop.models.run import RunInfo
 from rltop.models.step import Eval, Step
 from rltop.monitor.reduce import close, reduce
@@ -108,3 +109,12 @@ def test_evaluations_are_kept_apart_from_steps() -> None:
 
 def test_closing_takes_every_step_as_it_stands() -> None:
     assert close(fold(Step(step=1, complete=False))).closed == 1
+
+
+def test_the_newest_reading_of_each_inference_engine_is_kept() -> None:
+    readings = [
+        Serving(at=at, host=host, engine="vllm", running=n)
+        for at, host, n in ((1, "a:1", 3), (1, "b:1", 4), (3, "a:1", 5))
+    ]
+    state = fold(*readings)
+    assert {host: serving.running for host, serving in state.serving.items()} == {"a:1": 5, "b:1": 4}

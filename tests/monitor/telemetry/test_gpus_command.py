@@ -9,6 +9,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+FIELDS = (
+    "index", "uuid", "name", "util", "mem_used_gb", "mem_total_gb", "power_w", "temp_c", "tensor_active",
+    "energy_j", "state",
+)  # fmt: skip
 RLTOP = [sys.executable, "-m", "rltop", "gpus"]
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -44,7 +48,8 @@ def test_a_script_gets_one_sample_as_json(fake_driver: Path) -> None:
     told: dict[str, Any] = json.loads(done.stdout)
     assert (told["backend"], bool(told["host"])) == ("nvml", True)
     assert told["note"] == "GPU 1 of 2 lost; looked for every 60 s"
-    assert told["gpus"] == [
+    told_of = [{name: gpu[name] for name in FIELDS} for gpu in told["gpus"]]
+    assert told_of == [
         {"index": 0, "uuid": "GPU-fake-0", "name": "NVIDIA Fake 80GB", "util": 57.0, "mem_used_gb": 60.0,
          "mem_total_gb": 80.0, "power_w": 400.0, "temp_c": 55.0, "tensor_active": None, "energy_j": 7000.0,
          "state": "ok"},
