@@ -8,10 +8,11 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
 
-from . import __version__, words
+from . import __version__, arguments, words
 from .models.settings import SettingsError
 
 FINE, USAGE, UNUSABLE = 0, 2, 3
@@ -75,13 +76,25 @@ def _parser(name: str, about: str, examples: str) -> argparse.ArgumentParser:
     )
 
 
+def _plain(name: str, about: str, examples: str) -> Callable[[], Command]:
+    """A command whose module has `add_arguments(parser)` and `run(args)`."""
+
+    def command() -> Command:
+        parser = _parser(name, about, examples)
+        module = import_module(f".commands.{name}", __package__)
+        module.add_arguments(parser)
+        return parser, module.run
+
+    return command
+
+
 def _watch() -> Command:
     parser = _parser("", ABOUT, WATCH_EXAMPLES)
     parser.add_argument("target", nargs="?", metavar="TARGET", help="a run folder, a log, or - for stdin")
     parser.add_argument("--version", action="version", version=f"rltop {__version__}")
     parser.add_argument("--record", type=Path, metavar="FILE", help="write all events, to replay them later")
-    _settings_arguments(parser)
-    _screen_arguments(parser)
+    arguments.settings(parser)
+    arguments.screen(parser)
     from .commands import watch  # each command's module is imported when it is called: --help stays quick
 
     return parser, watch.run
@@ -102,7 +115,7 @@ def _check() -> Command:
         default="never",
         help="exit with 1 on a standing alert of this severity or worse (never)",
     )
-    _settings_arguments(parser)
+    arguments.settings(parser)
     from .commands import check
 
     return parser, check.run
@@ -115,9 +128,9 @@ def _replay() -> Command:
         "examples:\n  rltop replay train.log\n  rltop replay runs/my-run --speed 300 --from-step 20\n",
     )
     parser.add_argument("target", metavar="TARGET", help="a run folder, a log, or a recording")
-    _replay_arguments(parser, speed=60.0)
-    _settings_arguments(parser)
-    _screen_arguments(parser)
+    arguments.replay(parser, speed=60.0)
+    arguments.settings(parser)
+    arguments.screen(parser)
     from .commands import replay
 
     return parser, replay.run
@@ -134,9 +147,9 @@ def _demo() -> Command:
     parser.add_argument(
         "run", nargs="?", default="gsm8k-tinker", choices=("gsm8k-tinker", "math-tinker", "math-verl")
     )
-    _replay_arguments(parser, speed=120.0)
-    _settings_arguments(parser)
-    _screen_arguments(parser)
+    arguments.replay(parser, speed=120.0)
+    arguments.settings(parser)
+    arguments.screen(parser)
     from .commands import demo
 
     return parser, demo.run
@@ -150,7 +163,7 @@ def _follow() -> Command:
     )
     parser.add_argument("target", metavar="TARGET", help="a run folder, a log, or - for stdin")
     parser.add_argument("--record", type=Path, metavar="FILE", help="write all events, to replay them later")
-    _settings_arguments(parser)
+    arguments.settings(parser)
     from .commands import follow
 
     return parser, follow.run
@@ -170,35 +183,10 @@ def _whatif() -> Command:
     parser.add_argument("--mfu", type=words.mfu, metavar="X", help="whole-step MFU on the GPUs, such as 0.1")
     parser.add_argument("--stop-at", type=words.step, metavar="STEP", help="had the run stopped at this step")
     parser.add_argument("--json", action="store_true", help="print the answers as JSON")
-    _settings_arguments(parser)
+    arguments.settings(parser)
     from .commands import whatif
 
     return parser, whatif.run
-
-
-def _estimate() -> Command:
-    parser = _parser(
-        "estimate",
-        "What a run will cost, before it is started: Tinker and your own GPUs side by side.",
-        "examples:\n  rltop estimate --model Qwen/Qwen3-4B-Instruct-2507 --groups 128 --group-size 8 \\\n"
-        "    --prompt-tokens 100 --response-tokens 512 --steps 59 --gpus 8 --gpu-type B200\n",
-    )
-    from .commands import estimate
-
-    estimate.add_arguments(parser)
-    return parser, estimate.run
-
-
-def _prices() -> Command:
-    parser = _parser(
-        "prices",
-        "The price book: what each model and GPU costs, since when, and where the number is from.",
-        "examples:\n  rltop prices list\n  rltop prices show Qwen/Qwen3-8B\n  rltop prices refresh\n",
-    )
-    from .commands import prices
-
-    prices.add_arguments(parser)
-    return parser, prices.run
 
 
 def _gpus() -> Command:
@@ -232,42 +220,10 @@ def _reconcile() -> Command:
         "--timeout", type=words.number, default=60.0, metavar="S", help="seconds to wait (60)"
     )
     parser.add_argument("--json", action="store_true", help="print the comparison as JSON")
-    _settings_arguments(parser)
+    arguments.settings(parser)
     from .commands import reconcile
 
     return parser, reconcile.run
-
-
-def _settings_arguments(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("what you know better than the log")
-    group.add_argument("--budget", type=words.dollars, metavar="USD", help="warn when the run will cost more")
-    group.add_argument("--total-steps", type=words.count, metavar="N", help="steps the run will have")
-    group.add_argument("--max-tokens", type=words.count, metavar="N", help="cap on tokens per response")
-    group.add_argument("--model", metavar="ID", help="the model's id in the price book")
-    group.add_argument("--price", type=words.rates, metavar="P,S,T[,C]",
-                       help="dollars per million tokens: prefill, sample, train, cached prefill")  # fmt: skip
-    group.add_argument(
-        "--prices", type=words.day, metavar="DATE", help="use the price list in force on YYYY-MM-DD"
-    )
-    group.add_argument("--gpus", type=words.count, metavar="N", help="GPUs that the run holds")
-    group.add_argument("--gpu-type", metavar="NAME", help="such as B200, H100, A100")
-    group.add_argument(
-        "--usd-per-gpu-hour", type=words.dollars, metavar="USD", help="your price of a GPU-hour"
-    )
-
-
-def _replay_arguments(parser: argparse.ArgumentParser, speed: float) -> None:
-    about = f"times as fast as the run was ({speed:g})"
-    parser.add_argument("--speed", type=words.speed, default=speed, metavar="N", help=about)
-    parser.add_argument("--from-step", type=words.step, metavar="N", help="start at this step")
-    parser.add_argument("--plain", action="store_true", help="print a line a step instead of a screen")
-
-
-def _screen_arguments(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("the screen")
-    group.add_argument("--ascii", action="store_true", help="draw charts without braille and blocks")
-    group.add_argument("--theme", metavar="NAME", help="one of the themes of the command palette (^p)")
-    group.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
 
 
 COMMANDS: dict[str, Callable[[], Command]] = {
@@ -277,8 +233,17 @@ COMMANDS: dict[str, Callable[[], Command]] = {
     "demo": _demo,
     "follow": _follow,
     "whatif": _whatif,
-    "estimate": _estimate,
-    "prices": _prices,
+    "estimate": _plain(
+        "estimate",
+        "What a run will cost, before it is started: Tinker and your own GPUs side by side.",
+        "examples:\n  rltop estimate --model Qwen/Qwen3-4B-Instruct-2507 --groups 128 --group-size 8 \\\n"
+        "    --prompt-tokens 100 --response-tokens 512 --steps 59 --gpus 8 --gpu-type B200\n",
+    ),
+    "prices": _plain(
+        "prices",
+        "The price book: what each model and GPU costs, since when, and where the number is from.",
+        "examples:\n  rltop prices list\n  rltop prices show Qwen/Qwen3-8B\n  rltop prices refresh\n",
+    ),
     "reconcile": _reconcile,
     "gpus": _gpus,
 }

@@ -5,6 +5,7 @@ It draws when something is new and at no other time. A runner that fails is a li
 
 from collections.abc import Iterable
 from functools import partial
+from importlib import import_module
 from typing import ClassVar, TypeVar
 
 from textual.app import App, SystemCommand
@@ -15,19 +16,19 @@ from textual.screen import Screen
 from ..monitor.frame import Frame
 from . import bindings
 from .runner import Runner
-from .screens.alerts import AlertsScreen
 from .screens.framed import FramedScreen
-from .screens.help import HelpScreen
-from .screens.log import LogScreen
-from .screens.metrics import MetricsScreen
 from .screens.overview import Overview
 from .themes import DARK, THEMES, fallbacks
 from .widgets.replay import ReplayBar
 
 REST_S = 0.25
 """Shortest time between two frames on screen."""
-VIEWS: dict[str, type[FramedScreen]] = {"metrics": MetricsScreen, "alerts": AlertsScreen, "log": LogScreen}
-"""Screens over the overview."""
+VIEWS = {
+    "metrics": ".screens.metrics:MetricsScreen",
+    "alerts": ".screens.alerts:AlertsScreen",
+    "log": ".screens.log:LogScreen",
+}
+"""Screens over the overview, imported when they are first opened: the first picture needs none of them."""
 SomeScreen = TypeVar("SomeScreen", bound=Screen[None])
 
 
@@ -130,6 +131,8 @@ class RltopApp(App[None]):
 
     def action_help(self) -> None:
         """Show the keys that work here."""
+        from .screens.help import HelpScreen
+
         here = self.screen.KEYS if isinstance(self.screen, FramedScreen) else ()
         replay = bindings.REPLAY if self._runner.control is not None else ()
         self.push_screen(self._prepared(HelpScreen(here, replay)))
@@ -144,7 +147,7 @@ class RltopApp(App[None]):
         while len(self.screen_stack) > 1:
             await self.pop_screen()
         if name in VIEWS:
-            screen = self._prepared(VIEWS[name]())
+            screen = self._prepared(_view(name))
             await self.push_screen(screen)
             self._catch_up(screen)
 
@@ -174,3 +177,8 @@ class RltopApp(App[None]):
 
     def on_replay_bar_sought(self, event: ReplayBar.Sought) -> None:
         self.action_replay_seek(event.fraction)
+
+
+def _view(name: str) -> FramedScreen:
+    module, _, kind = VIEWS[name].partition(":")
+    return getattr(import_module(module, __package__), kind)()

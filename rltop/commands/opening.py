@@ -11,6 +11,7 @@ from platformdirs import user_data_path
 from ..models.settings import Settings, SettingsError
 from ..monitor.money.book import Book
 from ..monitor.pipeline import Pipeline
+from ..monitor.places import open_place, place_of
 from ..monitor.recorder import Recorder
 from ..monitor.source import Source
 from ..monitor.target import open_target
@@ -46,14 +47,24 @@ def sources_of(target: str) -> Sequence[Source]:
     Raises:
         TargetError: it is not there or cannot be used.
     """
-    return open_pipe(whole=True) if target == "-" else open_target(Path(target))
+    if target == "-":
+        return open_pipe(whole=True)
+    place = place_of(target)
+    return open_target(Path(target)) if place is None else open_place(place, target)
 
 
 def waiting_sources_of(target: str, pipe: int = 0) -> Sequence[Source]:
-    """The sources of a target that may still have to come; for `-`, what is piped into descriptor `pipe`."""
+    """The sources of a target that may still have to come; for `-`, what is piped into descriptor `pipe`.
+
+    Raises:
+        TargetError: it names a place, and its words mean nothing there.
+    """
     from ..monitor.pending import PendingSource
 
-    return open_pipe(pipe) if target == "-" else (PendingSource(Path(target)),)
+    if target == "-":
+        return open_pipe(pipe)
+    place = place_of(target)
+    return (PendingSource(Path(target)),) if place is None else open_place(place, target)
 
 
 def open_pipe(pipe: int = 0, whole: bool = False) -> Sequence[Source]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..models.settings import Settings
 from ..monitor.frame import Frame
+from ..monitor.places import place_of
 from .flags import complain, has_screen, on_screen, settings_of
 
 if TYPE_CHECKING:
@@ -29,7 +30,21 @@ def run(args: argparse.Namespace) -> int:
         from .opening import spare_the_keyboard
 
         pipe = spare_the_keyboard()
+    if place_of(target) is not None and (why := _unusable(target)):
+        return complain(why)
     return on_screen(_Opening(target, settings_of(args), args.record, pipe), args)
+
+
+def _unusable(target: str) -> str:
+    """Why the words of a place mean nothing, while there is still a shell to say it on."""
+    from ..monitor.target import TargetError
+    from .opening import sources_of
+
+    try:
+        sources_of(target)
+    except TargetError as error:
+        return str(error)
+    return ""
 
 
 class _Opening:

@@ -8,7 +8,6 @@ from ..widgets.keys import Keys
 from ..widgets.replay import ReplayBar
 from ..widgets.status import Status
 from .framed import FramedScreen
-from .overview import KEYS
 
 
 class AlertsScreen(FramedScreen):
@@ -19,4 +18,4 @@ class AlertsScreen(FramedScreen):
         with VerticalScroll(id="scroll"):
             yield AlertList(id="alert-list")
         yield ReplayBar(id="replay")
-        yield Keys(KEYS, "view('alerts')", id="keys")
+        yield Keys(here="view('alerts')", id="keys")

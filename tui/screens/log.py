@@ -8,7 +8,6 @@ from ..widgets.loglist import LogList
 from ..widgets.replay import ReplayBar
 from ..widgets.status import Status
 from .framed import FramedScreen
-from .overview import KEYS
 
 
 class LogScreen(FramedScreen):
@@ -19,4 +18,4 @@ class LogScreen(FramedScreen):
         with VerticalScroll(id="scroll"):
             yield LogList(id="log-list")
         yield ReplayBar(id="replay")
-        yield Keys(KEYS, "view('log')", id="keys")
+        yield Keys(here="view('log')", id="keys")

@@ -12,7 +12,6 @@ from ..widgets.metriclist import MetricList
 from ..widgets.replay import ReplayBar
 from ..widgets.status import Status
 from .framed import FramedScreen
-from .overview import KEYS
 
 
 class MetricsScreen(FramedScreen):
@@ -29,7 +28,7 @@ class MetricsScreen(FramedScreen):
         with VerticalScroll(id="scroll"):
             yield MetricList(id="metric-list")
         yield ReplayBar(id="replay")
-        yield Keys((("/", "filter", "filter"), *KEYS), "view('metrics')", id="keys")
+        yield Keys((("/", "filter", "filter"),), "view('metrics')", id="keys")
 
     def on_mount(self) -> None:
         self.query_one("#scroll").focus()

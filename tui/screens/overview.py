@@ -21,16 +21,6 @@ from ..widgets.steps import Steps
 from ..widgets.waiting import Waiting
 from .framed import FramedScreen
 
-KEYS = (
-    ("1", "overview", "view('overview')"),
-    ("5", "metrics", "view('metrics')"),
-    ("7", "alerts", "view('alerts')"),
-    ("8", "log", "view('log')"),
-    ("?", "help", "help"),
-    ("q", "quit", "quit"),
-    ("^p", "commands", "command_palette"),
-)
-
 
 class Overview(FramedScreen):
     """All of it on one screen; the style sheet decides what stands where and what gives way."""
@@ -60,7 +50,7 @@ class Overview(FramedScreen):
                 yield ColumnChart("CLIP RATIO", "clip_ratio", written=text.percent, label=axis.share)
         yield Notes(id="notes")
         yield ReplayBar(id="replay")
-        yield Keys(KEYS, "view('overview')", id="keys")
+        yield Keys(here="view('overview')", id="keys")
 
     def on_mount(self) -> None:
         self.add_class("-empty")

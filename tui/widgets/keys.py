@@ -5,19 +5,28 @@ from collections.abc import Sequence
 from rich.style import Style
 from textual.strip import Strip
 
+from .. import bindings
 from ..lines import Line, Part, Span, part, row
 from .panel import Panel
+
+_EVERYWHERE = (
+    *((key.key, key.description.partition(":")[0].partition(",")[0], key.action) for key in bindings.SCREENS),
+    ("?", "help", "help"),
+    ("q", "quit", "quit"),
+    ("^p", "commands", "command_palette"),
+)
 
 
 class Keys(Panel):
     """Needs no frame; each key can be clicked."""
 
     def __init__(
-        self, keys: Sequence[tuple[str, str, str]], here: str = "", *, id: str | None = None
+        self, keys: Sequence[tuple[str, str, str]] = (), here: str = "", *, id: str | None = None
     ) -> None:
-        """`keys` are (key as shown, word, action); the one whose action is `here` is marked."""
+        """`keys` are those of this screen alone: (key as shown, word, action). The one whose action is `here`
+        is marked."""
         super().__init__(id=id)
-        self._keys = keys
+        self._keys = (*keys, *_EVERYWHERE)
         self._here = here
 
     def idle(self, width: int, height: int) -> list[Line]:

@@ -1,0 +1,37 @@
+"""Targets that are no path: a word before a colon says where the run is read from.
+
+Each place is a module with `open(target) -> Sequence[Source]`, which raises TargetError where the words mean
+nothing, and does not connect yet: a source says by its SourceStatus how that went. Modules are named here as
+text and imported when a target asks for one.
+"""
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NamedTuple
+
+from ..source import Source
+
+
+class Place(NamedTuple):
+    """A kind of target."""
+
+    prefix: str
+    """What its targets begin with."""
+    module: str
+
+
+PLACES: tuple[Place, ...] = ()
+
+
+def place_of(target: str) -> Place | None:
+    """The place that a target names; None where it is a path."""
+    return next((place for place in PLACES if target.startswith(place.prefix)), None)
+
+
+def open_place(place: Place, target: str) -> Sequence[Source]:
+    """The sources of a target at a place.
+
+    Raises:
+        TargetError: its words mean nothing there.
+    """
+    return import_module(place.module, __name__).open(target)

@@ -1,0 +1,78 @@
+"""Reads what answers slowly, in a thread of its own. Its one rule: a poll hardly ever waits.
+
+A service over the network takes seconds to answer, or never does. The thread asks it and puts events in a
+queue; a session's poll empties the queue. Until the first answer is in, a poll waits a moment for it, so that
+one look at a run (`rltop check`) sees all of it.
+"""
+
+import threading
+from collections.abc import Callable, Iterable
+from queue import Empty, SimpleQueue
+
+from ..models.event import Event
+
+PATIENCE_S = 0.2
+"""How long a poll waits while the first answer is on its way."""
+CLOSE_S = 1.0
+"""Patience with a service when all is over."""
+
+
+class Pause(threading.Event):
+    """How a reader waits between two questions: `wait(seconds)` is True at once when all is over."""
+
+
+class Reader:
+    """A Source over a generator that blocks.
+
+    `read` is called once, in the thread, with the pause to wait in. It yields lists of events; an empty list
+    says that all there is so far has been given. It must not raise: what goes wrong is a SourceStatus.
+    """
+
+    def __init__(self, name: str, read: Callable[[Pause], Iterable[list[Event]]]) -> None:
+        self._read = read
+        self._events: SimpleQueue[list[Event]] = SimpleQueue()
+        self._pause = Pause()
+        self._caught_up = threading.Event()
+        self._thread = threading.Thread(target=self._work, name=f"rltop-{name}", daemon=True)
+        self._started = False
+
+    @property
+    def more(self) -> bool:
+        """Whether more lies waiting, or the first answer is still to come."""
+        return self._started and not (self._caught_up.is_set() and self._events.empty())
+
+    def poll(self, now: float) -> list[Event]:
+        """What has been answered since the last time."""
+        if not self._started:
+            self._started = True
+            self._thread.start()
+        events: list[Event] = []
+        patience_s = 0.0 if self._caught_up.is_set() else PATIENCE_S
+        try:
+            events += self._events.get(timeout=patience_s) if patience_s else self._events.get_nowait()
+            while True:
+                events += self._events.get_nowait()
+        except Empty:
+            return events
+
+    def close(self) -> list[Event]:
+        """End the thread, and give what it had still read."""
+        self._pause.set()
+        if self._started:
+            self._thread.join(CLOSE_S)
+        events: list[Event] = []
+        while not self._events.empty():
+            events += self._events.get()
+        return events
+
+    def _work(self) -> None:
+        try:
+            for events in self._read(self._pause):
+                if events:
+                    self._events.put(events)
+                else:
+                    self._caught_up.set()
+                if self._pause.is_set():
+                    return
+        finally:
+            self._caught_up.set()

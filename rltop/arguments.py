@@ -1,0 +1,40 @@
+"""Groups of arguments that several commands share."""
+
+import argparse
+
+from . import words
+
+
+def settings(parser: argparse.ArgumentParser) -> None:
+    """What `flags.settings_of` reads."""
+    group = parser.add_argument_group("what you know better than the log")
+    group.add_argument("--budget", type=words.dollars, metavar="USD", help="warn when the run will cost more")
+    group.add_argument("--total-steps", type=words.count, metavar="N", help="steps the run will have")
+    group.add_argument("--max-tokens", type=words.count, metavar="N", help="cap on tokens per response")
+    group.add_argument("--model", metavar="ID", help="the model's id in the price book")
+    group.add_argument("--price", type=words.rates, metavar="P,S,T[,C]",
+                       help="dollars per million tokens: prefill, sample, train, cached prefill")  # fmt: skip
+    group.add_argument(
+        "--prices", type=words.day, metavar="DATE", help="use the price list in force on YYYY-MM-DD"
+    )
+    group.add_argument("--gpus", type=words.count, metavar="N", help="GPUs that the run holds")
+    group.add_argument("--gpu-type", metavar="NAME", help="such as B200, H100, A100")
+    group.add_argument(
+        "--usd-per-gpu-hour", type=words.dollars, metavar="USD", help="your price of a GPU-hour"
+    )
+
+
+def replay(parser: argparse.ArgumentParser, speed: float) -> None:
+    """How a replay starts."""
+    about = f"times as fast as the run was ({speed:g})"
+    parser.add_argument("--speed", type=words.speed, default=speed, metavar="N", help=about)
+    parser.add_argument("--from-step", type=words.step, metavar="N", help="start at this step")
+    parser.add_argument("--plain", action="store_true", help="print a line a step instead of a screen")
+
+
+def screen(parser: argparse.ArgumentParser) -> None:
+    """What `flags.on_screen` reads."""
+    group = parser.add_argument_group("the screen")
+    group.add_argument("--ascii", action="store_true", help="draw charts without braille and blocks")
+    group.add_argument("--theme", metavar="NAME", help="one of the themes of the command palette (^p)")
+    group.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
