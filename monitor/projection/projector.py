@@ -5,10 +5,7 @@ already spent; nothing that was spent is projected again.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cache
-from math import ceil
-from statistics import median
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -16,37 +13,14 @@ from pydantic import TypeAdapter
 from ...models.money import StepCost
 from ...models.projection import FanPoint, FinalCost, Plan, Projection
 from ...models.value import Quantiles
-from .cadence import Cadence
-from .cap import StepCeiling
-from .eta import PauseFilter
 from .interval import Spread
-from .series import WARM_UP, Series
+from .memory import Memory
+from .series import WARM_UP
 
 FAN_POINTS = 48
 _SHORT_BATCH = 0.9
 """The part of the last step that P10 leaves out where the last batch may be short: it is as likely to be
 any part of a whole one."""
-_STRIDES = 9
-_LEAST, _MOST = 1e-12, 1e15
-
-
-@dataclass(slots=True)
-class Memory:
-    """Everything learnt from the steps so far; all of a Projector but its plan."""
-
-    usd: Series = field(default_factory=Series)
-    seconds: Series = field(default_factory=Series)
-    length: Series = field(default_factory=Series)
-    evals: Cadence = field(default_factory=Cadence)
-    checkpoints: Cadence = field(default_factory=Cadence)
-    pauses: PauseFilter = field(default_factory=PauseFilter)
-    ceiling: StepCeiling = field(default_factory=StepCeiling)
-    last_step: int | None = None
-    last_length: float | None = None
-    strides: list[int] = field(default_factory=list[int])
-    """Gaps between the numbers of the newest steps: a log may tell every tenth."""
-    length_over_cap: bool = False
-    """Lengths count what the cap does not (tool output): then the cap bounds nothing."""
 
 
 class Projector:
@@ -73,34 +47,7 @@ class Projector:
 
     def observe(self, cost: StepCost) -> None:
         """Learn from one closed step."""
-        seen = self._seen
-        if not cost.repeated:
-            if seen.last_step is not None and cost.step > seen.last_step:
-                seen.strides = [*seen.strides, cost.step - seen.last_step][-_STRIDES:]
-            seen.last_step = cost.step if seen.last_step is None else max(seen.last_step, cost.step)
-        left = self._rows_left()
-        length, duration, usd = (
-            _positive(cost.response_length),
-            _positive(cost.duration_s),
-            _positive(cost.usd),
-        )
-        work = seen.pauses.work_share(duration) if duration else 1.0
-        if length:
-            seen.last_length = length
-            seen.length_over_cap |= self._plan.max_tokens is not None and length > self._plan.max_tokens
-            seen.length.observe(length, left, self._length_cap())
-        if duration:
-            seen.seconds.observe(duration * work, left, None)
-            if length:
-                seen.ceiling.power.observe(length, duration * work)
-        if usd:
-            self._observe_usd(usd * work if self._by_time else usd, _positive(cost.usd_at_cap), work, left)
-        if cost.eval_usd is not None or cost.eval_s is not None:
-            seen.evals.observe(cost.step, _positive(cost.eval_usd), _positive(cost.eval_s), seen.last_length)
-        if cost.checkpoint_usd is not None or cost.checkpoint_s is not None:
-            seen.checkpoints.observe(
-                cost.step, _positive(cost.checkpoint_usd), _positive(cost.checkpoint_s), None
-            )
+        self._seen = self._seen.after(cost, self._plan)
 
     def project(
         self,
@@ -116,23 +63,25 @@ class Projector:
         step closed. `dollars_only`, for after every step, leaves out what only a screen wants: time,
         length, and the path to the end at up to 48 steps. Nothing here depends on what time it is.
         """
-        left = self._rows_left()
-        if left is None:
-            return Projection(budget_usd=budget_usd, notes=(self._why_unknown(),))
+        seen, left = self._seen, self._seen.rows_left(self._plan)
         if left == 0:
             return self.finished(spent_usd, budget_usd)
-        if not self._seen.length.ready and not self._seen.seconds.ready and not self._seen.usd.ready:
-            return Projection(
-                budget_usd=budget_usd, notes=(f"warming up: the projection needs {WARM_UP} steps",)
-            )
+        why_not = None
+        if left is None:
+            why_not = "total steps unknown: give --total-steps N"
+        elif not (seen.length.ready or seen.seconds.ready or self._has_usd):
+            why_not = f"warming up: the projection needs {WARM_UP} steps"
+        if left is None or why_not is not None:
+            over = 1.0 if _broken(spent_usd, budget_usd) else None
+            return Projection(budget_usd=budget_usd, p_over_budget=over, notes=(why_not or "",))
         spread = self._usd_spread(left, spent_usd)
-        final = None
-        over = breaks = None
+        final = over = breaks = None
         if spread is not None and spent_usd is not None:
             final = FinalCost(p10=spread.p10, p50=spread.p50, p90=spread.p90, at_cap=spread.ceiling)
-            if budget_usd is not None:
-                over = self._over(left, spent_usd, budget_usd)
-                breaks = self._breaks_at(left, spent_usd, budget_usd) if spread.p50 > budget_usd else None
+        if budget_usd is not None and spent_usd is not None:
+            over = self._over(left, spent_usd, budget_usd)
+            if spread is not None and spread.p50 > budget_usd:
+                breaks = self._breaks_at(left, spent_usd, budget_usd)
         return Projection(
             final_usd=final,
             remaining_s=None if dollars_only else self._remaining_s(left, since_last_step_s),
@@ -143,39 +92,6 @@ class Projector:
             fan=() if dollars_only else tuple(self._fan(left, spent_usd)),
             notes=tuple(self._notes(costless=final is None and spent_usd is not None)),
         )
-
-    # The steps to come
-
-    @property
-    def _by_time(self) -> bool:
-        return self._plan.usd_per_hour is not None
-
-    @property
-    def _stride(self) -> int:
-        return max(1, round(median(self._seen.strides))) if self._seen.strides else 1
-
-    def _rows_left(self) -> int | None:
-        """Steps that the log has still to tell; None when the total is unknown."""
-        last = self._plan.last_step
-        if last is None:
-            return None
-        done = self._seen.last_step
-        if done is None:
-            return last - self._plan.first_step + 1
-        return max(0, ceil((last - done) / self._stride))
-
-    def _notes(self, costless: bool) -> Iterator[str]:
-        if costless:
-            yield "no cost yet to project from"
-        planned, evals = self._plan.eval_every, self._seen.evals
-        if evals.contradicts(planned):
-            yield f"evaluations come every {evals.usual_gap} steps, not every {planned} as configured"
-
-    def _why_unknown(self) -> str:
-        return "total steps unknown: give --total-steps N"
-
-    def _length_cap(self) -> float | None:
-        return None if self._seen.length_over_cap else self._plan.max_tokens
 
     def finished(self, spent_usd: float | None, budget_usd: float | None) -> Projection:
         """A run that is over ends at what it has cost, wherever it was meant to end."""
@@ -192,59 +108,83 @@ class Projector:
             p_over_budget=over,
         )
 
-    # Dollars
+    def _notes(self, costless: bool) -> Iterator[str]:
+        if costless:
+            yield "no cost yet to project from"
+        planned, evals = self._plan.eval_every, self._seen.evals
+        if evals.contradicts(planned):
+            yield f"evaluations come every {evals.usual_gap} steps, not every {planned} as configured"
 
-    def _observe_usd(self, usd: float, usd_at_cap: float | None, work: float, left: int | None) -> None:
-        seen = self._seen
-        if usd_at_cap is not None and self._by_time:
-            seen.ceiling.observe_time(usd, max(usd, usd_at_cap * work))
-        elif usd_at_cap is not None:
-            seen.ceiling.observe_tokens(max(usd, usd_at_cap))
-        seen.usd.observe(usd, left, self._usd_cap(usd))
+    # What comes besides ordinary steps
 
-    def _usd_cap(self, at_least: float) -> float | None:
-        ceiling = None if self._seen.length_over_cap else self._seen.ceiling.usd()
-        return None if ceiling is None else max(ceiling, at_least)
-
-    def _extras_usd(self, rows: int, length: float | None) -> float:
-        """Evaluations and checkpoints over the next `rows` steps, with responses of this length."""
+    def _to_come(self, rows: int) -> tuple[int, int]:
+        """Evaluations and checkpoints over the next `rows` rows."""
         seen, plan, last = self._seen, self._plan, self._seen.last_step
         if last is None:
-            return 0.0
-        until = last + rows * self._stride
+            return 0, 0
+        until = last + rows * seen.stride
         at_end = bool(plan.eval_at_end) and until >= (plan.last_step or until)
         evals = seen.evals.to_come(last, until, plan.eval_every, at_end)
-        saves = seen.checkpoints.to_come(last, until, plan.save_every, None)
-        each_eval = (seen.evals.unit_usd() or 0.0) * (length or 1.0)
-        return evals * each_eval + saves * (seen.checkpoints.unit_usd() or 0.0)
+        return evals, seen.checkpoints.to_come(last, until, plan.save_every, None)
+
+    def _extras_usd(self, rows: int, length: float | None) -> float:
+        """Dollars of evaluations, with responses of this length, and of checkpoints."""
+        evals, saves = self._to_come(rows)
+        each_eval = (self._seen.evals.unit_usd() or 0.0) * (length or 1.0)
+        return evals * each_eval + saves * (self._seen.checkpoints.unit_usd() or 0.0)
+
+    def _extras_s(self, rows: int) -> float:
+        """Seconds of the same, with responses as long as the last ones."""
+        evals, saves = self._to_come(rows)
+        each_eval = (self._seen.evals.unit_seconds() or 0.0) * (self._seen.last_length or 1.0)
+        return evals * each_eval + saves * (self._seen.checkpoints.unit_seconds() or 0.0)
+
+    def _may_be_missing(self, rows: int) -> float:
+        """The part of the last step that may never come: a data set's last batch is what is left of it."""
+        reaches_the_end = rows == self._seen.rows_left(self._plan)
+        return _SHORT_BATCH if self._plan.last_batch_may_be_short and reaches_the_end else 0.0
+
+    # Dollars
+
+    @property
+    def _has_usd(self) -> bool:
+        return self._seen.usd.ready or self._is_free
+
+    @property
+    def _is_free(self) -> bool:
+        """Whether every step so far cost nothing: a price of 0, not an unknown one."""
+        return self._seen.usd.steps == 0 and self._seen.free_steps >= WARM_UP
+
+    def _usd_cap(self) -> float | None:
+        return self._seen.usd_cap(self._seen.usd.past.mean_of_last(1.0))
 
     def _usd_spread(self, rows: int, spent_usd: float | None) -> Spread | None:
         """All dollars by `rows` steps from now."""
         seen = self._seen
-        if spent_usd is None or not seen.usd.ready:
+        if spent_usd is None or not self._has_usd:
             return None
-        cap = self._usd_cap(seen.usd.past.mean_of_last(1.0))
-        each = seen.usd.ahead(rows, cap)
         sure = spent_usd + self._extras_usd(rows, seen.last_length)
+        if self._is_free:
+            return Spread(sure, sure, sure, sure)
+        cap = self._usd_cap()
+        each = seen.usd.ahead(rows, cap)
         p10, p50, p90 = (sure + rows * usd for usd in (each.p10, each.p50, each.p90))
         p10 -= each.p10 * self._may_be_missing(rows)
         if cap is None:
             return Spread(p10, p50, p90)
-        longest = max(self._length_cap() or 0.0, seen.last_length or 0.0) or None
+        longest = max(seen.length_cap(self._plan) or 0.0, seen.last_length or 0.0) or None
         return Spread(p10, p50, p90, spent_usd + self._extras_usd(rows, longest) + rows * cap)
 
-    def _may_be_missing(self, rows: int) -> float:
-        """The part of the last step that may never come: a data set's last batch is what is left of it."""
-        reaches_the_end = rows == self._rows_left()
-        return _SHORT_BATCH if self._plan.last_batch_may_be_short and reaches_the_end else 0.0
-
-    def _over(self, rows: int, spent_usd: float, budget_usd: float) -> float:
+    def _over(self, rows: int, spent_usd: float, budget_usd: float) -> float | None:
         """The probability that the run costs more than the budget."""
         if spent_usd > budget_usd:
             return 1.0
-        cap = self._usd_cap(self._seen.usd.past.mean_of_last(1.0))
-        room = (budget_usd - spent_usd - self._extras_usd(rows, self._seen.last_length)) / rows
-        return self._seen.usd.ahead(rows, cap).above(room)
+        if not self._has_usd:
+            return None
+        room = budget_usd - spent_usd - self._extras_usd(rows, self._seen.last_length)
+        if self._is_free:
+            return float(room < 0)
+        return self._seen.usd.ahead(rows, self._usd_cap()).above(room / rows)
 
     def _breaks_at(self, left: int, spent_usd: float, budget_usd: float) -> int | None:
         """The first step by whose end more than the budget is expected to be spent."""
@@ -261,38 +201,26 @@ class Projector:
                 high = rows
             else:
                 low = rows
-        return last + high * self._stride
+        return last + high * self._seen.stride
 
     # Time and length
 
     def _remaining_s(self, rows: int, since_last_step_s: float | None) -> Quantiles | None:
-        seen, plan, last = self._seen, self._plan, self._seen.last_step
-        if not seen.seconds.ready or last is None:
+        seen = self._seen
+        if not seen.seconds.ready:
             return None
-        each = seen.seconds.ahead(rows, self._seconds_cap())
-        until = last + rows * self._stride
-        evals = seen.evals.to_come(last, until, plan.eval_every, plan.eval_at_end)
-        saves = seen.checkpoints.to_come(last, until, plan.save_every, None)
-        extra = evals * (seen.evals.unit_seconds() or 0.0) * (seen.last_length or 1.0)
-        extra += saves * (seen.checkpoints.unit_seconds() or 0.0)
+        each = seen.seconds.ahead(rows, seen.seconds_cap(self._plan.usd_per_hour))
         # A step that is under way is done in part, but never more than wholly.
-        begun = min(since_last_step_s or 0.0, each.p50)
+        sure = self._extras_s(rows) - min(since_last_step_s or 0.0, each.p50)
         least = rows - self._may_be_missing(rows)
         ranges = ((least, each.p10), (rows, each.p50), (rows, each.p90))
-        p10, p50, p90 = (max(0.0, steps * s + extra - begun) for steps, s in ranges)
+        p10, p50, p90 = (max(0.0, steps * seconds + sure) for steps, seconds in ranges)
         return Quantiles(p10=p10, p50=p50, p90=p90)
-
-    def _seconds_cap(self) -> float | None:
-        """The longest that an ordinary step can take, where its dollars are its time."""
-        usd, per_hour = self._usd_cap(0.0), self._plan.usd_per_hour
-        if usd is None or not per_hour:
-            return None
-        return max(usd * 3600 / per_hour, self._seen.seconds.past.mean_of_last(1.0))
 
     def _length_at(self, rows: int) -> Quantiles | None:
         if not self._seen.length.ready:
             return None
-        at = self._seen.length.at(rows, self._length_cap())
+        at = self._seen.length.at(rows, self._seen.length_cap(self._plan))
         return Quantiles(p10=at.p10, p50=at.p50, p90=at.p90)
 
     def _fan(self, left: int, spent_usd: float | None) -> list[FanPoint]:
@@ -305,7 +233,7 @@ class Projector:
             if spread is not None:
                 low, middle, high = max(low, spread.p10), max(middle, spread.p50), max(high, spread.p90)
                 cost = Quantiles(p10=low, p50=middle, p90=high)
-            step = last + rows * self._stride
+            step = last + rows * self._seen.stride
             points.append(FanPoint(step=step, cost=cost, length=self._length_at(rows)))
         return points
 
@@ -316,9 +244,9 @@ def _stops(left: int) -> list[int]:
     return [round(left * part / count) for part in range(1, count + 1)]
 
 
-def _positive(value: float | None) -> float | None:
-    """None for what is unknown or nothing, and for what no dollars, seconds or tokens of a step can be."""
-    return value if value is not None and _LEAST < value < _MOST else None
+def _broken(spent_usd: float | None, budget_usd: float | None) -> bool:
+    """Whether more than the budget is spent already."""
+    return spent_usd is not None and budget_usd is not None and spent_usd > budget_usd
 
 
 @cache

@@ -9,7 +9,7 @@ from hypothesis import strategies as some
 from pydantic_core import from_json, to_json
 
 from rltop.models.money import StepCost
-from rltop.models.projection import Plan
+from rltop.models.projection import FinalCost, Plan
 from rltop.monitor.projection.projector import Projector
 
 from .families import SHAPES, MadeRun, calm_run, exploding_run, make
@@ -138,6 +138,47 @@ def test_a_finished_run_has_no_width() -> None:
     assert found.remaining_s is not None
     assert found.remaining_s.p90 == 0
     assert found.p_over_budget == 1.0
+
+
+def test_a_run_that_costs_nothing_ends_at_nothing() -> None:
+    free = [cost.model_copy(update={"usd": 0.0, "usd_at_cap": 0.0}) for cost in flat(10)]
+    found = projected(Plan(total_steps=40, first_step=1), free, budget_usd=5.0)
+    assert found.final_usd == FinalCost(p10=0, p50=0, p90=0, at_cap=0)
+    assert found.p_over_budget == 0.0
+    assert found.remaining_s is not None
+    assert found.notes == ()
+
+
+def test_a_run_of_one_step_waits_and_then_ends_at_what_it_cost() -> None:
+    plan = Plan(total_steps=1)
+    waiting = Projector(plan).project(spent_usd=0.0, budget_usd=None)
+    assert waiting.final_usd is None
+    assert waiting.notes
+    cost = StepCost(step=0, usd=3.0, duration_s=60.0, response_length=500.0)
+    done = after(plan, [cost]).project(spent_usd=3.0, budget_usd=None)
+    assert done.final_usd is not None
+    assert done.final_usd.p10 == done.final_usd.p90 == 3.0
+
+
+def test_a_total_that_the_run_has_passed_leaves_nothing_to_project() -> None:
+    found = projected(Plan(total_steps=10, first_step=1), flat(25), budget_usd=300)
+    assert found.final_usd is not None
+    assert found.final_usd.p10 == found.final_usd.p90 == 250
+    assert found.p_over_budget == 0.0
+    assert found.remaining_s is not None
+    assert found.remaining_s.p90 == 0
+
+
+@pytest.mark.parametrize("plan", [Plan(), Plan(total_steps=50, first_step=1)])
+def test_a_budget_that_is_spent_is_broken_whatever_is_still_unknown(plan: Plan) -> None:
+    found = projected(plan, flat(2), budget_usd=15)
+    assert found.final_usd is None
+    assert found.p_over_budget == 1.0
+
+
+def test_a_constant_run_has_a_narrow_interval() -> None:
+    found = final(Plan(total_steps=94, first_step=1), flat(10))
+    assert (found.p90 - found.p10) / found.p50 <= 0.25
 
 
 def test_with_the_total_unknown_nothing_is_projected_and_it_is_said_why() -> None:

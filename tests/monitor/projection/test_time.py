@@ -1,8 +1,11 @@
 """Time to go: pauses apart, evaluations and checkpoints where they fall."""
 
 from itertools import pairwise
+from pathlib import Path
+from statistics import median
 
 import pytest
+from pydantic_core import from_json
 
 from rltop.models.money import StepCost
 from rltop.models.projection import Plan, Projection
@@ -145,3 +148,41 @@ def test_time_that_is_paid_by_the_hour_is_bounded_like_its_dollars() -> None:
     assert told.remaining_s is not None
     dollars_left = told.final_usd.p90 - 60.0
     assert told.remaining_s.p90 == pytest.approx(dollars_left / 36.0 * 3600, rel=0.15)
+
+
+@pytest.mark.parametrize("at", [{0}, {1}, {2}, {0, 1}, {1, 3}, {2, 9}])
+def test_a_pause_within_the_first_steps_does_not_bend_the_time_to_go(at: set[int]) -> None:
+    plan = Plan(total_steps=60, first_step=1)
+    seconds = [36_459.0 if step in at else 290.0 + step % 3 for step in range(30)]
+    costs = [
+        cost.model_copy(update={"duration_s": took}) for cost, took in zip(flat(30), seconds, strict=True)
+    ]
+    for done in (3, 4, 5, 8, 30):
+        if len(at & set(range(done))) * 2 < done:
+            assert remaining(plan, costs[:done]) == pytest.approx((60 - done) * 291, rel=0.02)
+
+
+def test_steps_that_grow_evenly_longer_are_no_pauses() -> None:
+    seen = PauseFilter.over([60.0, 90.0, 140.0, 200.0, 300.0])
+    assert [seen.work_share(seconds) for seconds in (60.0, 90.0, 140.0, 200.0, 300.0)] == [1.0] * 5
+
+
+def test_a_first_step_that_was_the_short_one_is_no_measure_of_the_others() -> None:
+    plan = Plan(total_steps=60, first_step=1)
+    costs = flat(12, seconds=600.0)
+    costs[0] = costs[0].model_copy(update={"duration_s": 20.0})
+    assert remaining(plan, costs) == pytest.approx(48 * 600, rel=0.1)
+
+
+def test_pauses_of_real_step_times_do_not_bend_the_time_to_go(shared_data: Path) -> None:
+    rows = from_json((shared_data / "series" / "real-runs.json").read_bytes())
+    timed = [row["step_time_s"] for row in rows if row["step_time_s"]]
+    assert timed
+    for seconds in timed:
+        plan, usual = Plan(total_steps=len(seconds), first_step=1), median(seconds)
+        costs = [StepCost(step=step, duration_s=min(took, 5 * usual)) for step, took in enumerate(seconds, 1)]
+        half = len(costs) // 2
+        paused = list(costs)
+        for at in (1, half // 2):
+            paused[at] = paused[at].model_copy(update={"duration_s": 126 * usual})
+        assert remaining(plan, paused[:half]) == pytest.approx(remaining(plan, costs[:half]), rel=0.15)
