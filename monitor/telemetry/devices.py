@@ -1,20 +1,25 @@
-"""All GPUs of this machine, kept track of by UUID. Its one rule: a GPU once seen is told of until the end.
+"""All GPUs of one machine, kept track of by UUID. Its one rule: a GPU once seen is told of until the end.
 
 A GPU that stops answering, or that the driver no longer counts, is `lost` and keeps its place. The driver is
 attached to anew now and then while one is missing, as only that shows what is left.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, NamedTuple
 
-from ...models.gpu import Gpu
-from .binding import Handle, Nvml, NvmlError
-from .faults import DRIVER_GONE, GONE, NO_GPU, RETRY_S, UNKNOWN, fault_of
+from ...models.gpu import Gpu, GpuProcess, GpuState, MigSlice
+from .driver import UNKNOWN, Driver, Handle, NvmlError
+from .faults import DRIVER_GONE, GONE, NO_GPU, RETRY_S, fault_of
 from .gpm import TensorMeter
-from .readings import THROTTLED, EnergyCounter, Gauges
+from .readings import HARMFUL, EnergyCounter, Gauges, recovery_of, throttle_of
+from .xid import named
+
+GB = 1e9
+XID_NEWS_S = 600.0
+"""How long an error of a GPU that goes on is news."""
 
 
 class Sweep(NamedTuple):
@@ -40,13 +45,18 @@ class Slot:
     """None while it is lost."""
     gauges: Gauges = field(default_factory=Gauges)
     energy: EnergyCounter = field(default_factory=EnergyCounter)
+    key: object = None
+    """What its errors come under. Kept when it is lost: that is when they come."""
+    xid: int | None = None
+    xid_at: float | None = None
 
 
 class Devices:
     """The GPUs behind one driver. Blocks for as long as the driver does; for one thread alone."""
 
-    def __init__(self) -> None:
-        self._nvml: Nvml | None = None
+    def __init__(self, driver: Callable[[], Driver]) -> None:
+        self._new_driver = driver
+        self._driver: Driver | None = None
         """None while not attached."""
         self._tensor: TensorMeter | None = None
         self._slots: list[Slot] = []
@@ -57,59 +67,62 @@ class Devices:
     def sweep(self, now: float, want_tensor: bool) -> Sweep:
         """Read all GPUs at `now`, unix seconds. Never raises: what is wrong is in the note."""
         try:
-            nvml = self._attached(now)
-            gpus = tuple(self._read(slot, nvml, want_tensor) for slot in self._slots)
+            self._hear_errors(now)
+            driver = self._attached(now)
+            gpus = tuple(self._read(slot, driver, want_tensor) for slot in self._slots)
         except NvmlError as error:
             self.close()
             fault = fault_of(error.code, str(error))
             return Sweep(tuple(_told(slot, "unknown") for slot in self._slots), fault.reason, fault.retry_s)
         if not gpus:
             return Sweep((), NO_GPU.reason, NO_GPU.retry_s)
-        return Sweep(gpus, self._note())
+        return Sweep(gpus, self._note(now))
 
     def close(self) -> None:
         """Let go of the driver. May be called twice; a later sweep attaches again."""
-        nvml, self._nvml = self._nvml, None
-        if nvml is None:
+        driver, self._driver = self._driver, None
+        if driver is None:
             return
         self._release_counters()
         with suppress(NvmlError):  # it may have let go of us first
-            nvml.close()
+            driver.close()
 
-    def _attached(self, now: float) -> Nvml:
+    def _attached(self, now: float) -> Driver:
         """The driver, attached to anew where that may show what has become of a GPU."""
-        if self._nvml is not None:
+        if self._driver is not None:
             some_lost = any(slot.handle is None for slot in self._slots) or not self._slots
             overdue = some_lost and not 0 <= now - self._attached_at < RETRY_S
-            if not overdue and self._nvml.count() == self._counted:
-                return self._nvml
+            if not overdue and self._driver.count() == self._counted:
+                return self._driver
             self.close()
         self._attached_at = now
-        nvml = Nvml()
-        nvml.open()
-        self._nvml = nvml
-        self._enumerate(nvml)
-        return nvml
+        driver = self._new_driver()
+        driver.open()
+        self._driver = driver
+        self._enumerate(driver)
+        return driver
 
-    def _enumerate(self, nvml: Nvml) -> None:
+    def _enumerate(self, driver: Driver) -> None:
         """Give every GPU that answers its place, the old one where it had one."""
-        self._counted = nvml.count()
+        self._counted = driver.count()
         for slot in self._slots:
             slot.handle = None
             slot.gauges = Gauges()
         silent: list[int] = []
         for index in range(self._counted):
             try:
-                handle = nvml.handle(index)
-                uuid = _identity(nvml, handle)
+                handle = driver.handle(index)
+                uuid = _identity(driver, handle)
             except NvmlError as error:
                 if error.code not in GONE and error.code != UNKNOWN:
                     raise
                 silent.append(index)
                 continue
             slot = self._place(index, uuid)
-            slot.handle, slot.uuid = handle, uuid
-            slot.name = _name(nvml, handle) or slot.name
+            slot.handle, slot.uuid, slot.key = handle, uuid, driver.key(handle)
+            slot.name = _name(driver, handle) or slot.name
+            with suppress(NvmlError):  # then its errors are not heard
+                driver.watch(handle)
         # A silent GPU is one of those missing, or else one that was never heard.
         missing = sum(slot.handle is None for slot in self._slots)
         for index in silent[: max(0, len(silent) - missing)]:
@@ -129,38 +142,54 @@ class Devices:
         self._slots.append(slot)
         return slot
 
-    def _read(self, slot: Slot, nvml: Nvml, want_tensor: bool) -> Gpu:
-        if slot.handle is None:
+    def _hear_errors(self, now: float) -> None:
+        """Before all else: attaching anew would lose what has not been heard."""
+        if self._driver is None:
+            return
+        with suppress(NvmlError):  # whether the driver is there at all shows in what follows
+            for key, xid in self._driver.errors():
+                for slot in self._slots:
+                    if slot.key is not None and slot.key == key:
+                        slot.xid, slot.xid_at = xid, now
+
+    def _read(self, slot: Slot, driver: Driver, want_tensor: bool) -> Gpu:
+        gpu = slot.handle
+        if gpu is None:
             return _told(slot, "lost")
         try:
-            values = slot.gauges.read(nvml, slot.handle)
-            tensor_active = self._tensor_active(slot, nvml, want_tensor)
+            values = slot.gauges.read(driver, gpu)
+            tensor_active = self._tensor_active(slot, driver, want_tensor)
+            lists = _lists(slot.gauges, driver, gpu)
         except NvmlError as error:
             if error.code in DRIVER_GONE:
                 raise
             slot.handle = None
             return _told(slot, "lost")
-        energy_j = values.get("energy_j")
+        throttle = throttle_of(values.pop("reasons", None))
+        recovery = recovery_of(values.pop("recovery", None))
+        if "energy_j" in values:
+            values["energy_j"] = slot.energy.read(values["energy_j"])
+        numbers: dict[str, Any] = {**values, "ecc_errors": _whole(values.get("ecc_errors"))}
         return Gpu(
             index=slot.index,
             uuid=slot.uuid,
             name=slot.name,
-            util=values.get("util"),
-            mem_used_gb=values.get("mem_used_gb"),
-            mem_total_gb=values.get("mem_total_gb"),
-            power_w=values.get("power_w"),
-            temp_c=values.get("temp_c"),
             tensor_active=tensor_active,
-            energy_j=None if energy_j is None else slot.energy.read(energy_j),
-            state="throttled" if int(values.get("clock_reasons", 0.0)) & THROTTLED else "ok",
+            throttle=throttle,
+            recovery=recovery,
+            xid=slot.xid,
+            xid_at=slot.xid_at,
+            state="throttled" if HARMFUL.intersection(throttle or ()) else "ok",
+            **lists,
+            **numbers,
         )
 
-    def _tensor_active(self, slot: Slot, nvml: Nvml, wanted: bool) -> float | None:
+    def _tensor_active(self, slot: Slot, driver: Driver, wanted: bool) -> float | None:
         if not wanted or slot.handle is None:
             self._release_counters()
             return None
         if self._tensor is None:
-            self._tensor = TensorMeter(nvml)
+            self._tensor = TensorMeter(driver)
         try:
             return self._tensor.read(slot.index, slot.handle)
         except NvmlError as error:
@@ -173,39 +202,80 @@ class Devices:
             self._tensor.release()
             self._tensor = None
 
-    def _note(self) -> str:
-        lost = [slot.index for slot in self._slots if slot.handle is None]
+    def _note(self, now: float) -> str:
+        """The gravest thing there is to say."""
+        lost = [slot for slot in self._slots if slot.handle is None]
         if lost:
             which = "GPU" if len(lost) == 1 else "GPUs"
-            return f"{which} {_listed(lost)} of {len(self._slots)} lost; looked for every {RETRY_S:.0f} s"
+            why = f" ({named(lost[0].xid)})" if len(lost) == 1 and lost[0].xid is not None else ""
+            numbers = _listed(slot.index for slot in lost)
+            return f"{which} {numbers} of {len(self._slots)} lost{why}; looked for every {RETRY_S:.0f} s"
+        fresh = [
+            (slot.xid_at, slot) for slot in self._slots if slot.xid_at and now - slot.xid_at < XID_NEWS_S
+        ]
+        if fresh:
+            _, slot = max(fresh, key=lambda each: each[0])
+            return f"GPU {slot.index}: {named(slot.xid or 0)}"
         denied = sorted({name for slot in self._slots for name in slot.gauges.denied})
         return f"no permission to read {', '.join(denied)}" if denied else ""
 
 
-def _told(slot: Slot, state: Literal["lost", "unknown"]) -> Gpu:
+def _lists(gauges: Gauges, driver: Driver, gpu: Handle) -> dict[str, Any]:
+    """Processes and parts, as fields of Gpu."""
+    processes = gauges.told("processes", lambda: driver.processes(gpu))
+    slices = gauges.told("mig", lambda: driver.slices(gpu)) or []
+    return {
+        "processes": None
+        if processes is None
+        else tuple(
+            GpuProcess(
+                pid=each.pid, name=each.name, mem_used_gb=None if each.used is None else each.used / GB
+            )
+            for each in processes
+        ),
+        "mig": tuple(
+            MigSlice(
+                index=each.place,
+                uuid=each.uuid,
+                name=each.name,
+                mem_used_gb=each.memory[0] / GB if each.memory else None,
+                mem_total_gb=each.memory[1] / GB if each.memory else None,
+            )
+            for each in slices
+        ),
+    }
+
+
+def _told(slot: Slot, state: GpuState) -> Gpu:
     """A GPU of which nothing is known at the moment but who it is."""
-    return Gpu(index=slot.index, uuid=slot.uuid, name=slot.name, state=state)
+    return Gpu(
+        index=slot.index, uuid=slot.uuid, name=slot.name, state=state, xid=slot.xid, xid_at=slot.xid_at
+    )
 
 
-def _identity(nvml: Nvml, handle: Handle) -> str | None:
+def _identity(driver: Driver, handle: Handle) -> str | None:
     """The UUID, where there is one to be had.
 
     Raises:
         NvmlError: the GPU does not answer.
     """
     try:
-        return nvml.uuid(handle)
+        return driver.uuid(handle)
     except NvmlError as error:
         if error.code in GONE or error.code in DRIVER_GONE or error.code == UNKNOWN:
             raise
         return None
 
 
-def _name(nvml: Nvml, handle: Handle) -> str | None:
+def _name(driver: Driver, handle: Handle) -> str | None:
     try:
-        return nvml.name(handle)
+        return driver.name(handle)
     except NvmlError:
         return None
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else int(value)
 
 
 def _listed(indices: Iterable[int]) -> str:

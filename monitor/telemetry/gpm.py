@@ -7,7 +7,7 @@ shared with other profilers, which is why they are left alone until someone want
 from contextlib import suppress
 from dataclasses import dataclass
 
-from .binding import GpmSample, Handle, Nvml, NvmlError
+from .driver import Driver, GpmSample, Handle, NvmlError
 from .faults import NEVER
 
 HIGH = 100.5
@@ -27,7 +27,7 @@ class Pair:
 class TensorMeter:
     """Reads GPUs by the index that they have for us."""
 
-    def __init__(self, nvml: Nvml) -> None:
+    def __init__(self, nvml: Driver) -> None:
         self._nvml = nvml
         self._pairs: dict[int, Pair] = {}
         self._without: set[int] = set()

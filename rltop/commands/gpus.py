@@ -7,8 +7,9 @@ from time import sleep
 
 from ..models.gpu import GpuSample
 from ..monitor.clock import SystemClock
-from ..monitor.telemetry.nvml import BACKEND, INTERVAL_S, NvmlSampler
+from ..monitor.telemetry.nvml import BACKEND, NvmlProbe
 from ..monitor.telemetry.page import page
+from ..monitor.telemetry.sampler import INTERVAL_S, Sampler, Told
 from .flags import complain
 
 PATIENCE_S = 30.0
@@ -21,11 +22,11 @@ CLEAR = "\x1b[H\x1b[J"
 def run(args: argparse.Namespace) -> int:
     """Print what the GPUs do; 3, and why, where there are none."""
     host = socket.gethostname()
-    sampler = NvmlSampler(host, want_tensor=True)
+    sampler = Sampler(NvmlProbe(host), want_tensor=True)
     as_json = args.json or not sys.stdout.isatty()
     try:
-        sample = first_sample(sampler)
-        if sample is None:
+        samples = first_samples(sampler)
+        if not samples:
             now = SystemClock().now()
             why = sampler.reason(now)
             if as_json:
@@ -33,37 +34,44 @@ def run(args: argparse.Namespace) -> int:
             return complain(why)
         if args.watch:
             _watch(sampler, as_json)
-        elif as_json:
-            print(_json(sample, indent=2))
         else:
-            print(page(sample))
+            _print(samples, as_json, indent=2)
         return 0
     finally:
         sampler.close()
 
 
-def first_sample(sampler: NvmlSampler) -> GpuSample | None:
-    """A sample with all that there is to know; None where there are no GPUs, or the driver hangs."""
+def first_samples(sampler: Sampler) -> tuple[Told, ...]:
+    """Samples with all that there is to know; none where there are no GPUs, or the driver hangs."""
     clock = SystemClock()
     sampler.order(clock.now())
     sampler.wait(PATIENCE_S)
-    if sampler.latest(clock.now()) is None:
-        return None
+    if not sampler.latest(clock.now()):
+        return ()
     sleep(WINDOW_S)
     sampler.order(clock.now())
     sampler.wait(PATIENCE_S)
     return sampler.latest(clock.now())
 
 
-def _watch(sampler: NvmlSampler, as_json: bool) -> None:
+def _watch(sampler: Sampler, as_json: bool) -> None:
     """Print the latest every two seconds until the user has had enough. A driver that hangs is told of."""
     clock = SystemClock()
     while True:
-        sample = sampler.latest(clock.now())
-        if sample is not None:
-            print(_json(sample) if as_json else f"{CLEAR}{page(sample)}", flush=True)
+        samples = sampler.latest(clock.now())
+        if not as_json:
+            print(CLEAR, end="")
+        _print(samples, as_json)
         sleep(INTERVAL_S)
 
 
-def _json(sample: GpuSample, indent: int | None = None) -> str:
+def _print(samples: tuple[Told, ...], as_json: bool, indent: int | None = None) -> None:
+    for sample in samples:
+        if as_json:
+            print(_json(sample, indent if len(samples) == 1 else None), flush=True)
+        elif isinstance(sample, GpuSample):
+            print(page(sample), flush=True)
+
+
+def _json(sample: Told, indent: int | None = None) -> str:
     return sample.model_dump_json(exclude={"kind"}, indent=indent)

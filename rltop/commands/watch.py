@@ -67,10 +67,10 @@ class _Opening:
     def _open(self) -> "Session":
         from ..monitor.clock import SystemClock
         from ..monitor.session import Session
-        from ..monitor.telemetry.source import GpuSource
+        from ..monitor.telemetry.places import local
         from .opening import pipeline, recorder_of, waiting_sources_of
 
-        sources = (*waiting_sources_of(self._target, self._pipe), GpuSource(want_tensor=True))
+        sources = (*waiting_sources_of(self._target, self._pipe), local(want_tensor=True))
         return Session(sources, pipeline(self._settings), SystemClock(), recorder=recorder_of(self._record))
 
 

@@ -2,7 +2,8 @@
  *
  * A setting is "scope.key=value". The scope is a GPU's number, `*` for every GPU, or `sys`. Keys are values
  * (util, mem_used, …), `id` (which GPU answers under that number), `error` and `error.<function>` (an NVML
- * error number), `hang.<function>` (the call does not return while this is not 0; with sys.loud it says so).
+ * error number), `xid` (told once to whoever has registered, then 0), `mig` (how many parts), `processes`,
+ * `hang.<function>` (the call does not return while this is not 0; with sys.loud it says so).
  * The first settings are read from FAKE_NVML, separated by blanks; a test changes them with fake_set.
  * stubs.inc, made from pynvml's own source, answers NOT_SUPPORTED to all that is not written here.
  */
@@ -12,15 +13,17 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OK = 0, UNINITIALIZED = 1, INVALID = 2, NOT_SUPPORTED = 3, TOO_SMALL = 7, NO_DATA = 21 };
-enum { SYS = -2, ALL = -1, MAX_GPUS = 64, MAX_ROWS = 512 };
+enum { OK = 0, UNINITIALIZED = 1, INVALID = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6, TOO_SMALL = 7, TIMEOUT = 10 };
+enum { NO_DATA = 21 };
+enum { SYS = -2, ALL = -1, MAX_GPUS = 64, MAX_ROWS = 512, MIG = 1000, MIG_PARTS = 7 };
 #define EXPORT __attribute__((visibility("default")))
 
 struct row { int scope; char key[80]; double value; };
 struct device { int number; };
 static struct row settings[MAX_ROWS], calls[MAX_ROWS];
 static int n_settings, n_calls, attached;
-static struct device devices[MAX_GPUS];
+static struct device devices[MAX_GPUS], parts[MAX_GPUS][MIG_PARTS];
+static unsigned char watched[MAX_GPUS];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static struct row *find(struct row *rows, int n, int scope, const char *key) {
@@ -62,6 +65,7 @@ EXPORT void fake_set(const char *text) {
 EXPORT void fake_reset(void) {
     pthread_mutex_lock(&mutex);
     n_settings = n_calls = 0;
+    memset(watched, 0, sizeof watched);
     pthread_mutex_unlock(&mutex);
 }
 
@@ -130,12 +134,13 @@ EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned i, struct device **gpu) {
 EXPORT int nvmlDeviceGetUUID(struct device *gpu, char *into, unsigned size) {
     ENTER_GPU;
     char text[64];
-    snprintf(text, sizeof text, "GPU-fake-%d", g);
+    snprintf(text, sizeof text, g < MIG ? "GPU-fake-%d" : "MIG-fake-%d", g);
     return put(into, size, text);
 }
 EXPORT int nvmlDeviceGetName(struct device *gpu, char *into, unsigned size) {
     ENTER_GPU;
-    return put(into, size, setting(g, "garbled", 0) ? "\xff\xfe" : "NVIDIA Fake 80GB");
+    if (setting(g, "garbled", 0)) return put(into, size, "\xff\xfe");
+    return put(into, size, g < MIG ? "NVIDIA Fake 80GB" : "NVIDIA Fake 80GB MIG 1g.10gb");
 }
 EXPORT int nvmlDeviceGetUtilizationRates(struct device *gpu, unsigned *rates) {
     ENTER_GPU;
@@ -191,6 +196,100 @@ EXPORT int nvmlDeviceGetCurrentClocksThrottleReasons(struct device *gpu, unsigne
     ENTER_GPU;
     *bits = (unsigned long long)setting(g, "reasons", 0);
     return OK;
+}
+EXPORT int nvmlDeviceGetEnforcedPowerLimit(struct device *gpu, unsigned *mw) {
+    ENTER_GPU;
+    *mw = (unsigned)setting(g, "power_limit", 700e3);
+    return OK;
+}
+EXPORT int nvmlDeviceGetClockInfo(struct device *gpu, int type, unsigned *mhz) {
+    ENTER_GPU;
+    *mhz = (unsigned)setting(g, type == 2 ? "mem_clock" : "clock", type == 2 ? 2619 : 1755);
+    return OK;
+}
+EXPORT int nvmlDeviceGetMaxClockInfo(struct device *gpu, int type, unsigned *mhz) {
+    (void)type;
+    ENTER_GPU;
+    *mhz = (unsigned)setting(g, "clock_max", 1980);
+    return OK;
+}
+EXPORT int nvmlDeviceGetTotalEccErrors(struct device *gpu, int kind, int since, unsigned long long *n) {
+    ENTER_GPU;
+    if (kind != 1 || since != 0) return INVALID;
+    *n = (unsigned long long)setting(g, "ecc", 0);
+    return OK;
+}
+union value { unsigned u; double d; };
+struct field { unsigned id, scope; long long at, took; int type, result; union value value; };
+EXPORT int nvmlDeviceGetFieldValues(struct device *gpu, int n, struct field *fields) {
+    ENTER_GPU;
+    for (int i = 0; i < n; i++) {
+        fields[i].result = fields[i].id == 230 ? (int)setting(g, "recovery_error", 0) : INVALID;
+        fields[i].value.u = (unsigned)setting(g, "recovery", 0);
+    }
+    return OK;
+}
+struct process { unsigned pid; unsigned long long used; unsigned instance, compute; };
+EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(struct device *gpu, unsigned *n, struct process *found) {
+    ENTER_GPU;
+    unsigned count = (unsigned)setting(g, "processes", 0), room = *n;
+    *n = count;
+    if (room < count) return TOO_SMALL;
+    for (unsigned i = 0; i < count; i++) {
+        double told = setting(g, "process_mem", 40e9);
+        unsigned long long used = told < 0 ? ~0ULL : (unsigned long long)told;
+        found[i] = (struct process){4000 + 10 * (unsigned)g + i, used, ~0u, ~0u};
+    }
+    return OK;
+}
+EXPORT int nvmlSystemGetProcessName(unsigned pid, char *into, unsigned size) {
+    ENTER(SYS);
+    return pid < 4000 ? NOT_FOUND : put(into, size, "/usr/bin/python3.11");
+}
+
+/* MIG: the parts of GPU g are the devices MIG + 10 g, MIG + 10 g + 1, …; every second place is empty. */
+EXPORT int nvmlDeviceGetMigMode(struct device *gpu, unsigned *current, unsigned *pending) {
+    ENTER_GPU;
+    if (setting(g, "mig", -1) < 0) return NOT_SUPPORTED;
+    *current = *pending = setting(g, "mig", 0) > 0;
+    return OK;
+}
+EXPORT int nvmlDeviceGetMaxMigDeviceCount(struct device *gpu, unsigned *n) {
+    ENTER_GPU;
+    *n = MIG_PARTS;
+    return OK;
+}
+EXPORT int nvmlDeviceGetMigDeviceHandleByIndex(struct device *gpu, unsigned i, struct device **part) {
+    ENTER_GPU;
+    if (i % 2 || i / 2 >= setting(g, "mig", 0)) return NOT_FOUND;
+    parts[g][i].number = MIG + 10 * g + (int)i;
+    *part = &parts[g][i];
+    return OK;
+}
+
+/* Errors: `xid` of a GPU is told once by whichever set of events waits first. */
+struct event { struct device *gpu; unsigned long long type, data; unsigned instance, compute; };
+EXPORT int nvmlEventSetCreate(void **set) { ENTER(SYS); *set = calloc(1, 1); return OK; }
+EXPORT int nvmlEventSetFree(void *set) { ENTER(SYS); free(set); return OK; }
+EXPORT int nvmlDeviceRegisterEvents(struct device *gpu, unsigned long long types, void *set) {
+    ENTER_GPU;
+    if (!set || types != 8) return INVALID;
+    watched[g] = 1;
+    return OK;
+}
+EXPORT int nvmlEventSetWait_v2(void *set, struct event *event, unsigned ms) {
+    ENTER(SYS);
+    if (!set || ms) return INVALID; /* whoever waits for errors holds up everything else */
+    for (int g = 0; g < MAX_GPUS; g++) {
+        unsigned xid = watched[g] ? (unsigned)setting(g, "xid", 0) : 0;
+        if (!xid) continue;
+        char told[32];
+        snprintf(told, sizeof told, "%d.xid=0", g);
+        fake_set(told);
+        *event = (struct event){&devices[g], 8, xid, ~0u, ~0u};
+        return OK;
+    }
+    return TIMEOUT;
 }
 
 /* GPM: a sample remembers the GPU's busy and total counts, and a metric is the quotient of two differences. */

@@ -18,8 +18,9 @@ from typing import Any, TypeVar
 
 from pydantic_core import from_json, to_json
 
-from rltop.monitor.telemetry.nvml import NvmlSampler
-from rltop.monitor.telemetry.source import GpuSource
+from rltop.monitor.telemetry.nvml import NvmlProbe
+from rltop.monitor.telemetry.places import local
+from rltop.monitor.telemetry.sampler import Sampler
 
 INTERVAL_S = 2.0
 T = TypeVar("T")
@@ -32,8 +33,8 @@ class Scenario:
         self._driver = driver
         self._driver.fake_reset()
         self._now = 1_700_000_000.0
-        self._sampler = NvmlSampler("node-0")
-        self._source = GpuSource("node-1")
+        self._sampler = Sampler(NvmlProbe("node-0"))
+        self._source = local("node-1")
 
     def play(self, words: list[str]) -> list[Any]:
         """What was told, in order."""
@@ -69,8 +70,8 @@ class Scenario:
                 self._driver.fake_set(name.encode())
 
     def _latest(self) -> dict[str, Any]:
-        sample = self._sampler.latest(self._now)
-        told = {} if sample is None else sample.model_dump()
+        samples = self._sampler.latest(self._now)
+        told = samples[0].model_dump() if samples else {}
         return {"now": self._now, "reason": self._sampler.reason(self._now), **told}
 
 

@@ -33,6 +33,12 @@ def test_eight_gpus_are_read_in_our_units(play: Play) -> None:
         "temp_c": 61.0,
         "energy_j": 7000.0,
         "state": "ok",
+        "power_limit_w": 700.0,
+        "clock_mhz": 1755.0,
+        "clock_max_mhz": 1980.0,
+        "mem_clock_mhz": 2619.0,
+        "ecc_errors": 0,
+        "recovery": "none",
     }
 
 
@@ -91,6 +97,11 @@ REFUSED = {
     "nvmlDeviceGetPowerUsage": "power_w",
     "nvmlDeviceGetTotalEnergyConsumption": "energy_j",
     "nvmlDeviceGetName": "name",
+    "nvmlDeviceGetEnforcedPowerLimit": "power_limit_w",
+    "nvmlDeviceGetMaxClockInfo": "clock_max_mhz",
+    "nvmlDeviceGetClockInfo": "clock_mhz",
+    "nvmlDeviceGetTotalEccErrors": "ecc_errors",
+    "nvmlDeviceGetFieldValues": "recovery",
     "nvmlDeviceGetUUID": "uuid",
 }
 """What is not known when a call is refused."""
@@ -279,3 +290,75 @@ def test_a_driver_that_hangs_at_once_is_told_of_too(play: Play) -> None:
     first, later = play("sys.hang.nvmlInitWithFlags=1", "peek", "wait:8", "peek")
     assert (first["reason"], "gpus" in later) == ("", False)
     assert later["reason"] == "the NVIDIA driver has not answered for 8 s"
+
+
+def test_an_error_79_is_named_and_the_gpu_that_fell_off_the_bus_is_lost(play: Play) -> None:
+    before, after = play("look", "5.xid=79", "5.error=15", "look")
+    assert before["gpus"][5]["xid"] is None
+    lost = after["gpus"][5]
+    assert (lost["state"], lost["xid"], lost["xid_at"]) == ("lost", 79, after["at"])
+    assert after["note"] == (
+        "GPU 5 of 8 lost (XID 79, the GPU has fallen off the bus); looked for every 60 s"
+    )
+
+
+def test_an_error_of_a_gpu_that_goes_on_is_news_for_ten_minutes(play: Play) -> None:
+    _, told, later = play("look", "2.xid=31", "look", "wait:600", "look")
+    assert told["note"] == "GPU 2: XID 31, the program read or wrote where it may not"
+    assert (states(told)[2], told["gpus"][2]["xid"]) == ("ok", 31)
+    assert (later["note"], later["gpus"][2]["xid"]) == ("", 31)
+
+
+@pytest.mark.parametrize("call", ["nvmlEventSetCreate", "nvmlDeviceRegisterEvents", "nvmlEventSetWait_v2"])
+def test_where_errors_are_not_told_the_readings_are(play: Play, call: str) -> None:
+    told = play(f"sys.error.{call}=3", f"*.error.{call}=3", "look", "look")[-1]
+    assert states(told) == ["ok"] * 8
+    assert {gpu["xid"] for gpu in told["gpus"]} == {None}
+
+
+def test_nobody_waits_for_an_error_to_happen(play: Play) -> None:
+    # The fake driver answers only whoever does not wait.
+    told = play("look", "0.xid=48", "look")[-1]
+    assert told["gpus"][0]["xid"] == 48
+
+
+def test_what_holds_the_clocks_down_is_named(play: Play) -> None:
+    refused = [f"2.error.nvmlDeviceGetCurrentClocks{name}Reasons=3" for name in ("Event", "Throttle")]
+    (told,) = play("sys.count=3", "0.reasons=68", "1.reasons=1", *refused, "look")
+    assert [gpu["throttle"] for gpu in told["gpus"]] == [["power cap", "hardware thermal"], [], None]
+
+
+def test_what_must_be_done_for_a_sick_gpu_is_told(play: Play) -> None:
+    (told,) = play(*(f"{number}.recovery={number}" for number in range(8)), "0.ecc=3", "look")
+    words = ["none", "reset", "reboot", "drain", "drain and reset", "other", "other", "other"]
+    assert [gpu["recovery"] for gpu in told["gpus"]] == words
+    assert told["gpus"][0]["ecc_errors"] == 3
+
+
+def test_a_driver_that_does_not_know_the_recovery_action_is_not_asked_again(play: Play) -> None:
+    told, calls = play("sys.count=1", "0.recovery_error=2", "look", "calls:nvmlDeviceGetFieldValues")
+    assert (told["gpus"][0]["recovery"], calls) == (None, 1)
+    *_, calls = play("sys.count=1", "0.recovery_error=2", "look", "look", "calls:nvmlDeviceGetFieldValues")
+    assert calls == 1
+
+
+def test_the_processes_of_a_gpu_are_told_with_their_memory(play: Play) -> None:
+    (told,) = play("sys.count=3", "1.processes=2", "2.processes=1", "2.process_mem=-1", "look")
+    process = {"pid": 4010, "name": "python3.11", "mem_used_gb": 40.0}
+    assert [gpu["processes"] for gpu in told["gpus"]] == [
+        [], [process, {**process, "pid": 4011}], [{**process, "pid": 4020, "mem_used_gb": None}]
+    ]  # fmt: skip
+
+
+def test_processes_that_no_call_of_any_age_tells_are_unknown(play: Play) -> None:
+    calls = [f"0.error.nvmlDeviceGetComputeRunningProcesses_v{age}=13" for age in (2, 3)]
+    told, again = play("sys.count=1", "0.processes=1", *calls, "look", "look")
+    assert [look["gpus"][0]["processes"] for look in (told, again)] == [None, None]
+
+
+def test_the_parts_of_a_split_gpu_are_told(play: Play) -> None:
+    (told,) = play("sys.count=2", "1.mig=3", "1.error.nvmlDeviceGetUtilizationRates=3", "look")
+    whole, split = told["gpus"]
+    assert (whole["mig"], split["util"], split["state"]) == ([], None, "ok")
+    part = {"name": "NVIDIA Fake 80GB MIG 1g.10gb", "mem_used_gb": 61.0, "mem_total_gb": 80.0}
+    assert split["mig"] == [{"index": at, "uuid": f"MIG-fake-{1010 + at}", **part} for at in (0, 2, 4)]
