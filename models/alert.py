@@ -1,4 +1,4 @@
-"""An alert: what was seen, against what, since when, and what to do about it."""
+"""An alert: what was seen, against what, since when, and what to do about it; and what is watched at all."""
 
 from typing import Literal
 
@@ -20,3 +20,11 @@ class Alert(Value):
     threshold: float
     message: str
     advice: str
+
+
+class Watch(Value):
+    """Whether a rule has what it needs; if not, `why` says what it lacks, and else what it waits for."""
+
+    rule: str
+    watched: bool
+    why: str = ""

@@ -137,3 +137,36 @@ class ReconcileReport(Value):
     difference_usd: float | None
     hours: tuple[UsageHour, ...]
     notes: tuple[str, ...]
+
+
+class RuleSettingReport(Value):
+    """One setting of an alert rule."""
+
+    name: str
+    value: bool | int | float | str
+    default: bool | int | float | str
+    origin: str
+    """File and line that say so, or `default`."""
+
+
+class RuleReport(Value):
+    """One alert rule as it is set, and on a run, whether it is watched."""
+
+    rule: str
+    about: str
+    enabled: bool
+    severities: tuple[str, ...]
+    """What its alerts can be."""
+    settings: tuple[RuleSettingReport, ...]
+    watched: bool | None
+    """Null where no run was looked at."""
+    why: str
+    """What a rule that is not watched lacks, or what it waits for."""
+
+
+class RulesReport(Value):
+    """What `rltop alerts --json` prints."""
+
+    schema_: int = Field(default=SCHEMA, alias="schema")
+    target: str | None
+    rules: tuple[RuleReport, ...]

@@ -22,8 +22,8 @@ class TokenRates(Value):
     prefill_cached: float | None = Field(default=None, ge=0)
 
 
-class Settings(Value):
-    """Everything that changes what is computed. How it looks is the screen's own matter."""
+class RunSettings(Value):
+    """Everything that changes what is computed, as it can also be said of some runs alone."""
 
     budget_usd: float | None = Field(default=None, ge=0)
     total_steps: int | None = Field(default=None, ge=1)
@@ -41,3 +41,10 @@ class Settings(Value):
     """Use the price book in force on this day, YYYY-MM-DD, instead of the day of the run."""
     alerts: dict[str, dict[str, RuleSetting]] = {}
     """Per rule: thresholds, `enabled`, `severity`."""
+
+
+class Settings(RunSettings):
+    """What is said of all runs, and of some. How it looks is the screen's own matter."""
+
+    runs: dict[str, RunSettings] = {}
+    """By a pattern of the run's name or path, such as `gsm8k-*`: what holds for those runs instead."""

@@ -1,5 +1,7 @@
 """A frame as the values that `check` prints, as JSON or as a page of text. Pure."""
 
+from typing import Literal
+
 from ..models import text
 from ..models.alert import Alert, Severity
 from ..models.report import (
@@ -88,6 +90,12 @@ def worst(alerts: tuple[Alert, ...]) -> Severity | None:
     """The highest severity among alerts that have not been cleared."""
     standing = {alert.severity for alert in alerts if alert.cleared_step is None}
     return next((severity for severity in reversed(ORDER) if severity in standing), None)
+
+
+def fails(frame: Frame, level: Severity | Literal["never"]) -> bool:
+    """Whether an alert of this severity or a higher one stands."""
+    stands = worst(frame.alerts)
+    return level != "never" and stands is not None and ORDER[stands] >= ORDER[level]
 
 
 def page(frame: Frame) -> str:

@@ -4,7 +4,7 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..models.alert import Alert
+from ..models.alert import Alert, Watch
 from ..models.gpu import GpuUse
 from ..models.health import Health
 from ..models.money import Bill
@@ -60,3 +60,7 @@ class Frame:
     """Dollars of each closed row, evals and checkpoints of that step included, NaN where unpriced."""
     gpu_use: GpuUse | None = None
     """What became of the GPUs' time; None while nothing is known of any GPU, or they are not the run's."""
+    watched: tuple[Watch, ...] = ()
+    """Every alert rule, whether it is watched, and if not, why."""
+    behind: bool = False
+    """More of the log is waiting to be read: this is the run as it once was."""

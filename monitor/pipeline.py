@@ -126,6 +126,8 @@ class Pipeline:
             health=health_of(self.state, self.info),
             alerts=self._alerts.alerts,
             step_usd=self._step_usd,
+            watched=self._alerts.watched,
+            behind=behind,
         )
 
     def settle(self, settings: Settings, now: float) -> None:

@@ -8,11 +8,14 @@ from .frame import Frame
 from .pipeline import Pipeline
 from .recorder import Recorder
 from .source import Source
+from .status import last_sign_of_life
 
 POLL_S = 0.5
 """Pause between looks at the files. Steps take seconds to minutes; NFS has no cheaper way."""
 TICK_S = 1.0
 """With nothing new, a frame is made this often, for what depends on the time alone."""
+LEFT_S = 86_400.0
+"""A log that has been silent for longer was left: nobody waits for its next line."""
 BATCH = 256
 """Events folded between two looks at the screen while a long log is caught up with."""
 
@@ -38,11 +41,15 @@ class Session:
         self._until_ended = until_ended
 
     async def run(self, publish: Callable[[Frame], None]) -> None:
-        """Publish a frame whenever something is new, and one a second otherwise."""
+        """Publish a frame whenever something is new, and one a second otherwise.
+
+        Where it ends with the run, the last frame is the end state, with all that was held back.
+        """
         try:
             await self._follow(publish)
         finally:
             self._close()
+        publish(self._whole())
 
     async def _follow(self, publish: Callable[[Frame], None]) -> None:
         import asyncio  # 25 ms, which `read_all` does without
@@ -55,10 +62,11 @@ class Session:
                 for start in range(0, max(len(events), 1), BATCH):
                     behind = more or start + BATCH < len(events)
                     batch = events[start : start + BATCH]
-                    publish(await asyncio.to_thread(self._fold, batch, behind))
+                    frame = await asyncio.to_thread(self._fold, batch, behind)
+                    if self._until_ended and not behind and self._over(now):
+                        return
+                    publish(frame)
                 ticked_at = now
-            if self._until_ended and not more and self._over():
-                return
             if not more:
                 await self._clock.sleep(POLL_S)
 
@@ -77,6 +85,10 @@ class Session:
             events, more = self.poll()
             self._feed(events)
         self._close()
+        return self._whole()
+
+    def _whole(self) -> Frame:
+        """The frame of all that has been read, taken as all there will be."""
         now = self._clock.now()
         self.pipeline.close(now)
         return self.pipeline.frame(now)
@@ -88,11 +100,16 @@ class Session:
         if self._recorder is not None:
             self._recorder.close()
 
-    def _over(self) -> bool:
+    def _over(self, now: float) -> bool:
         """Whether the run has ended, or everything that it could still say has been read."""
-        sources = self.pipeline.state.sources.values()
-        all_ended = bool(sources) and all(source.state == "ended" for source in sources)
-        return all_ended or self.pipeline.state.ended is not None
+        state = self.pipeline.state
+        # What stood for a target that had still to come says nothing once that is there.
+        sources = state.sources.values()
+        told = [source for source in sources if source.source != "pending"] or sources
+        all_ended = bool(sources) and all(source.state == "ended" for source in told)
+        alive_at = last_sign_of_life(state)
+        left = alive_at is not None and now - alive_at > LEFT_S
+        return all_ended or left or state.ended is not None
 
     def _fold(self, events: Sequence[Event], behind: bool) -> Frame:
         self._feed(events)

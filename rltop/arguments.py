@@ -38,3 +38,13 @@ def screen(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--ascii", action="store_true", help="draw charts without braille and blocks")
     group.add_argument("--theme", metavar="NAME", help="one of the themes of the command palette (^p)")
     group.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
+
+
+def fail_on(parser: argparse.ArgumentParser) -> None:
+    """When the exit code is 1."""
+    parser.add_argument(
+        "--fail-on",
+        choices=("never", "warning", "critical"),
+        default="never",
+        help="exit with 1 when at the end an alert of this severity or worse stands (never)",
+    )

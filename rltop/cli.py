@@ -26,7 +26,7 @@ examples:
   ./train.sh 2>&1 | rltop -                 a run as it prints
 
 other commands: rltop check | replay | demo | follow | whatif | estimate | prices | reconcile
-                | gpus   (each has --help)
+                | gpus | alerts   (each has --help)
 """
 
 
@@ -109,12 +109,7 @@ def _check() -> Command:
     )
     parser.add_argument("target", metavar="TARGET", help="a run folder or a log")
     parser.add_argument("--json", action="store_true", help="print schema 1 of the JSON report")
-    parser.add_argument(
-        "--fail-on",
-        choices=("never", "warning", "critical"),
-        default="never",
-        help="exit with 1 on a standing alert of this severity or worse (never)",
-    )
+    arguments.fail_on(parser)
     arguments.settings(parser)
     from .commands import check
 
@@ -159,10 +154,12 @@ def _follow() -> Command:
     parser = _parser(
         "follow",
         "Follow a run without a screen: a JSON line whenever something is new, until it ends.",
-        "examples:\n  rltop follow train.log >> costs.jsonl\n",
+        "examples:\n  rltop follow train.log >> costs.jsonl\n"
+        "  rltop follow runs/my-run --fail-on critical && echo healthy to the end\n",
     )
     parser.add_argument("target", metavar="TARGET", help="a run folder, a log, or - for stdin")
     parser.add_argument("--record", type=Path, metavar="FILE", help="write all events, to replay them later")
+    arguments.fail_on(parser)
     arguments.settings(parser)
     from .commands import follow
 
@@ -246,4 +243,10 @@ COMMANDS: dict[str, Callable[[], Command]] = {
     ),
     "reconcile": _reconcile,
     "gpus": _gpus,
+    "alerts": _plain(
+        "alerts",
+        "The alert rules: on or off, every threshold, and where its setting is from.",
+        "examples:\n  rltop alerts\n  rltop alerts train.log    which are watched on this run, and why not\n"
+        "  rltop alerts --json | jq '.rules[] | select(.enabled | not) | .rule'\n",
+    ),
 }

@@ -1,7 +1,9 @@
 """Alerts: the rules, each in a file of its own, in the order in which a list shows them."""
 
+from collections.abc import Mapping
 from typing import Any
 
+from ...models.settings import RuleSetting
 from . import (
     budget,
     clip_ratio,
@@ -26,6 +28,7 @@ from . import (
     stall,
     zero_variance,
 )
+from .options import RuleOptions, check_names, options_of
 from .rule import Rule
 
 RULES: tuple[Rule[Any, Any], ...] = (
@@ -52,3 +55,10 @@ RULES: tuple[Rule[Any, Any], ...] = (
     zero_variance.RULE,
     metric_unreliable.RULE,
 )
+
+
+def check_settings(said: Mapping[str, Mapping[str, RuleSetting]]) -> dict[str, RuleOptions]:
+    """The settings of every rule by its name; raises RuleSettingsError when one is unknown or wrong."""
+    rules = {rule.name: rule for rule in RULES}
+    check_names(rules, said)
+    return {name: options_of(rule, said.get(name, {})) for name, rule in rules.items()}

@@ -71,6 +71,7 @@ RULE = Rule(
     about="responses cut at the token cap",
     limits=Limits(),
     memory=Baseline(),
+    severities=("info", "warning", "critical"),
     debounce=Debounce(warning=(3, 4), critical=(2, 3)),
     observe=observe,
 )

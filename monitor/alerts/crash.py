@@ -51,6 +51,7 @@ RULE = Rule(
     limits=Limits(),
     memory=Memory(),
     lasting=True,
+    severities=("critical",),
     debounce=Debounce(clear=1, wary=False),
     tick=tick,
 )

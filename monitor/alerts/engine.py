@@ -3,29 +3,19 @@
 No alert is ever dropped, merged away or held back: a list that is too long is the screen's matter.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
-from ...models.alert import Alert, Severity
+from ...models.alert import Alert, Severity, Watch
 from ...models.settings import Settings
 from ..moment import Moment
-from . import RULES
+from . import RULES, check_settings
 from .latch import Latch
-from .options import RuleOptions, check_names, options_of
+from .options import RuleOptions
 from .rule import Reading, Rule, Unwatched
 from .stakes import step_of
 
 MISSED_READINGS = 20
 """After so many looks without its input a rule that had been watched no longer is."""
-
-
-@dataclass(frozen=True, slots=True)
-class Watch:
-    """Whether a rule has what it needs; if not, `why` says what it lacks."""
-
-    rule: str
-    watched: bool
-    why: str
 
 
 class AlertEngine:
@@ -36,10 +26,8 @@ class AlertEngine:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        rules = {rule.name: rule for rule in RULES}
-        check_names(rules, settings.alerts)
-        options = {name: options_of(rule, settings.alerts.get(name, {})) for name, rule in rules.items()}
-        self._watchers = [_Watcher(rule, options[name]) for name, rule in rules.items()]
+        options = check_settings(settings.alerts)
+        self._watchers = [_Watcher(rule, options[rule.name]) for rule in RULES]
         self._by_step = [w for w in self._watchers if w.options.enabled and w.rule.observe]
         self._by_time = [w for w in self._watchers if w.options.enabled and w.rule.tick]
         self._alerts: list[Alert] = []
@@ -166,8 +154,9 @@ class _Watcher:
 
     def watch(self) -> Watch:
         if not self.options.enabled:
-            return Watch(self.rule.name, False, "switched off")
-        return Watch(self.rule.name, self.ever and self.missed < MISSED_READINGS, self.why)
+            return Watch(rule=self.rule.name, watched=False, why="switched off")
+        watched = self.ever and self.missed < MISSED_READINGS
+        return Watch(rule=self.rule.name, watched=watched, why=self.why)
 
 
 def _alert(watcher: _Watcher, severity: Severity, reading: Reading, moment: Moment) -> Alert:

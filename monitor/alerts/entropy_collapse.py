@@ -88,6 +88,7 @@ RULE = Rule(
     about="entropy that falls to nothing",
     limits=Limits(),
     memory=Memory(),
+    severities=("info", "warning"),
     debounce=Debounce(warning=(3, 4)),
     observe=observe,
 )

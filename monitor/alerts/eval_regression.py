@@ -104,6 +104,7 @@ RULE = Rule(
     about="an evaluation score below its best",
     limits=Limits(),
     memory=Memory(),
+    severities=("warning",),
     debounce=Debounce(clear=1, wary=False),
     observe=look,
     tick=look,

@@ -53,6 +53,7 @@ RULE = Rule(
     limits=Limits(),
     memory=Memory(),
     lasting=True,
+    severities=("critical",),
     debounce=Debounce(clear=3, wary=False),
     tick=tick,
 )

@@ -52,6 +52,7 @@ RULE = Rule(
     limits=Limits(),
     memory=Memory(),
     lasting=True,
+    severities=("warning",),
     debounce=Debounce(clear=5, wary=False),
     tick=tick,
 )

@@ -59,6 +59,7 @@ RULE = Rule(
     about="logged figures that cannot be right",
     limits=Limits(),
     memory=Memory(),
+    severities=("info",),
     debounce=Debounce(warning=(3, 3)),
     observe=observe,
 )

@@ -50,6 +50,7 @@ RULE = Rule(
     about="whole-step MFU below a few percent",
     limits=Limits(),
     memory=(),
+    severities=("info",),
     debounce=Debounce(warning=(1, 1)),
     observe=observe,
 )

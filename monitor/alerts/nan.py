@@ -75,6 +75,7 @@ RULE = Rule(
     about="NaN or infinity in loss, reward, gradient norm, KL or entropy",
     limits=Limits(),
     memory=Memory(),
+    severities=("critical",),
     debounce=Debounce(clear=10),
     observe=observe,
 )

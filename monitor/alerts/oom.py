@@ -44,6 +44,7 @@ RULE = Rule(
     about="out of memory",
     limits=Limits(),
     memory=Memory(),
+    severities=("info", "critical"),
     lasting=True,
     observe=look,
     tick=look,

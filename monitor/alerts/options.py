@@ -19,6 +19,7 @@ class RuleSettingsError(SettingsError):
         super().__init__(f"{where}: {problem}")
         self.rule = rule
         self.key = key
+        self.problem = problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,9 @@ def check_names(rules: Mapping[str, Any], said: Mapping[str, Any]) -> None:
     """Raises SettingsError when the settings name a rule that there is not."""
     for name in said:
         if name not in rules:
-            raise RuleSettingsError(name, None, "no such rule" + _nearest(name, tuple(rules)))
+            raise RuleSettingsError(
+                name, None, f"no such rule{_nearest(name, tuple(rules))}; `rltop alerts` lists them"
+            )
 
 
 def options_listed(rule: Rule[Any, Any], said: Mapping[str, RuleSetting]) -> tuple[Option, ...]:

@@ -92,6 +92,7 @@ RULE = Rule(
     about="a reward that no longer rises",
     limits=Limits(),
     memory=Memory(),
+    severities=("info",),
     debounce=Debounce(warning=(5, 5), clear=10),
     observe=observe,
 )

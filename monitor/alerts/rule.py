@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
+from ...models.alert import Severity
 from ..moment import Moment
 
 Level = Literal["ok", "info", "warning", "critical"]
@@ -80,6 +81,8 @@ class Rule(Generic[M, L]):
     """A frozen dataclass of defaults: each field is a setting of the same name."""
     memory: M
     """What is remembered before the first step."""
+    severities: tuple[Severity, ...] = ("warning", "critical")
+    """What its alerts can be, the mildest first."""
     debounce: Debounce = Debounce()
     lasting: bool = False
     """It reads what passes by (log lines, GPU readings, silence) and keeps what that told when all steps are

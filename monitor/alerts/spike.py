@@ -69,6 +69,7 @@ def spike_rule(
         about=about,
         limits=Limits(),
         memory=Memory(),
+        severities=("info", "warning"),
         debounce=Debounce(clear=20),
         observe=observe,
     )

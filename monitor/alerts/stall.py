@@ -162,6 +162,7 @@ RULE = Rule(
     limits=Limits(),
     memory=Memory(),
     lasting=True,
+    severities=("info", "warning", "critical"),
     debounce=Debounce(clear=1, wary=False),
     observe=observe,
     tick=tick,

@@ -52,6 +52,7 @@ RULE = Rule(
     about="groups whose rollouts all got the same reward",
     limits=Limits(),
     memory=Baseline(),
+    severities=("info", "warning"),
     debounce=Debounce(warning=(3, 4)),
     observe=observe,
 )

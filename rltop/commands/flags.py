@@ -10,6 +10,7 @@ from platformdirs import user_config_path
 from ..models.settings import Settings, TokenRates
 from ..models.text import printable
 from ..monitor.config import NAME, load
+from ..monitor.frame import Frame
 from ..tui.runner import Runner
 
 USAGE, UNUSABLE = 2, 3
@@ -19,6 +20,13 @@ def complain(message: str) -> int:
     """One line on stderr; the exit code for an input that cannot be used."""
     print(f"rltop: {printable(message)}", file=sys.stderr)
     return UNUSABLE
+
+
+def unreadable(frame: Frame) -> str:
+    """Why nothing at all could be read; empty where something could."""
+    sources = frame.state.sources.values()
+    failed = [source for source in sources if source.state == "denied" or source.source == "pending"]
+    return failed[0].reason if failed and len(failed) == len(sources) else ""
 
 
 def settings_of(args: argparse.Namespace, **more: object) -> Settings:
@@ -41,7 +49,7 @@ def settings_of(args: argparse.Namespace, **more: object) -> Settings:
         names = ("prefill", "sample", "train", "prefill_cached")
         given["token_rates"] = TokenRates(**dict(zip(names, args.price, strict=False)))
     known = {name: value for name, value in given.items() if value is not None}
-    return Settings.model_validate({**more, **load(config_files()), **known})
+    return Settings.model_validate({**more, **load(config_files(), getattr(args, "target", None)), **known})
 
 
 def config_files() -> Sequence[Path]:

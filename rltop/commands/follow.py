@@ -1,9 +1,13 @@
-"""`rltop follow`: a run without a screen, one JSON line a step, until it ends."""
+"""`rltop follow`: a run without a screen, until it ends. One JSON line whenever a step or an alert is new.
+
+Its one rule: a line tells of the newest moment. While a log is caught up with nothing is printed, and of a
+run that has ended already only its end.
+"""
 
 import argparse
 import asyncio
 
-from ..monitor.check import report
+from ..monitor.check import fails, report
 from ..monitor.clock import SystemClock
 from ..monitor.frame import Frame
 from ..monitor.session import Session
@@ -12,7 +16,7 @@ from .opening import pipeline, recorder_of, waiting_sources_of
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print a report whenever a step or an alert is new."""
+    """Print a report whenever a step or an alert is new; 1 when an alert at or above --fail-on stands."""
     session = Session(
         waiting_sources_of(args.target),
         pipeline(settings_of(args)),
@@ -20,20 +24,26 @@ def run(args: argparse.Namespace) -> int:
         recorder=recorder_of(args.record),
         until_ended=True,
     )
-    asyncio.run(session.run(_Printer().publish))
+    printer = Printer()
+    asyncio.run(session.run(printer.publish))
     sources = session.pipeline.state.sources.values()
     if sources and all(source.source == "pending" for source in sources):
         return complain(next(iter(sources)).reason)
-    return 0
+    return int(printer.last is not None and fails(printer.last, args.fail_on))
 
 
-class _Printer:
+class Printer:
     """Prints frames that differ from the last in what a script waits for."""
 
     def __init__(self) -> None:
+        self.last: Frame | None = None
         self._printed: tuple[object, ...] = ()
 
     def publish(self, frame: Frame) -> None:
+        """Print a frame where it is news."""
+        if frame.behind or all(source.source == "pending" for source in frame.state.sources.values()):
+            return
+        self.last = frame
         standing = tuple((a.rule, a.severity, a.step, a.cleared_step) for a in frame.alerts)
         looks = (frame.state.steps_done, frame.state.attempt, frame.status, standing)
         if looks != self._printed:

@@ -36,7 +36,8 @@ def test_the_version_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["", "check", "replay", "demo", "follow", "estimate", "prices", "gpus", "whatif", "reconcile"]
+    "command",
+    ["", "check", "replay", "demo", "follow", "estimate", "prices", "gpus", "whatif", "reconcile", "alerts"],
 )
 def test_every_command_has_help_with_an_example(command: str) -> None:
     done = run(*command.split(), "--help")

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from rltop.models.event import Event, SourceStatus
+from rltop.models.event import Ended, Event, SourceStatus
 from rltop.models.settings import Settings
 from rltop.models.step import Step
 from rltop.monitor.check import report
 from rltop.monitor.clock import FakeClock
+from rltop.monitor.frame import Frame
 from rltop.monitor.money.book import Book
 from rltop.monitor.pipeline import Pipeline
 from rltop.monitor.recorder import Recorder
@@ -50,3 +51,34 @@ def test_how_reading_goes_is_told_first_since_a_files_date_decides_its_prices() 
     source = Told(Step(step=0), Step(step=1), SourceStatus(source="console", path="x", modified_at=1.0))
     events, _ = Session((source,), Pipeline(Settings(), Book.load()), FakeClock()).poll()
     assert [event.kind for event in events] == ["source", "step", "step"]
+
+
+async def followed(*events: Event) -> list[Frame]:
+    """The frames that a follower is given of a run that tells all of this at once, until it is over."""
+    frames: list[Frame] = []
+    session = Session((Told(*events),), Pipeline(Settings(), Book.load()), FakeClock(), until_ended=True)
+    await session.run(frames.append)
+    return frames
+
+
+async def test_of_a_run_that_is_over_only_the_last_frame_is_not_behind() -> None:
+    steps = [Step(step=n, duration_s=1.0, complete=False) for n in range(1000)]
+    frames = await followed(*steps, Ended(status="finished"))
+    assert [frame.behind for frame in frames] == [True, True, True, False]
+    assert (frames[-1].status, frames[-1].state.closed) == ("finished", 1000)
+
+
+async def test_a_log_that_was_left_days_ago_is_not_waited_for() -> None:
+    left_at = FakeClock().now() - 3 * 86_400
+    frames = await followed(
+        SourceStatus(source="console", path="x", modified_at=left_at), Step(step=1, ended_at=left_at)
+    )
+    assert [frame.state.steps_done for frame in frames] == [1]
+
+
+async def test_a_run_that_had_to_be_waited_for_ends_when_its_log_does() -> None:
+    frames = await followed(
+        SourceStatus(source="pending", path="x", state="waiting", reason="x: not there"),
+        SourceStatus(source="console", path="x", state="ended"),
+    )
+    assert len(frames) == 1

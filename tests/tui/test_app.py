@@ -6,6 +6,7 @@ import pytest
 from rich.cells import cell_len
 from textual.widgets import Input
 
+from rltop.models.alert import Watch
 from rltop.models.event import LogLine, SourceStatus
 from rltop.models.money import Bill
 from rltop.models.settings import Settings
@@ -354,6 +355,22 @@ async def test_a_key_on_the_bottom_line_can_be_clicked() -> None:
         text = await until(pilot, app, "COST")
         await pilot.click("#keys", offset=(text.splitlines()[-1].index("alerts"), 0))
         await until(pilot, app, "ACTIVE")
+
+
+async def test_the_alerts_screen_ends_with_what_is_watched_and_what_is_not() -> None:
+    watched = (
+        Watch(rule="nan", watched=True),
+        Watch(rule="gpu_idle", watched=False, why="no GPU readings"),
+        Watch(rule="stall", watched=True),
+    )
+    app = RltopApp(Frames(replace(frames.verl(), watched=watched)))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("7")
+        lines = (await until(pilot, app, "NOT WATCHED  1")).splitlines()
+    (at,) = (n for n, line in enumerate(lines) if line.strip().startswith("WATCHED  2"))
+    assert lines[at + 1].strip() == "nan, stall"
+    assert lines[at + 4].split(maxsplit=1)[0] == "gpu_idle"
+    assert "no GPU readings" in lines[at + 4]
 
 
 async def test_the_overview_says_how_many_alerts_it_could_not_show() -> None:

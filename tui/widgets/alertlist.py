@@ -1,4 +1,4 @@
-"""Every alert of the run in full, and every note on what the figures stand on."""
+"""Every alert of the run in full, every note on what the figures stand on, and what is watched at all."""
 
 from ...models import text
 from ...models.alert import Alert
@@ -15,7 +15,7 @@ INDENT = 4
 
 
 class AlertList(Panel):
-    """Active ones first, then those that are over, then the notes."""
+    """Active ones first, then those that are over, then the notes, then the rules."""
 
     def lay_out(self, frame: Frame, width: int, height: int) -> list[Line]:
         held, gone = active(frame), cleared(frame)
@@ -36,7 +36,28 @@ class AlertList(Panel):
             for note in dict.fromkeys(notes):
                 first, *rest = wrapped(note, width - INDENT, "plain")
                 lines += [(Span("  · ", "dim"), *first), *((Span(" " * INDENT), *line) for line in rest)]
-        return lines
+        return [*lines, *_coverage(frame, width)]
+
+
+def _coverage(frame: Frame, width: int) -> list[Line]:
+    """Which rules are watched, and what the others lack: silence is worth as much as what is watched."""
+    watched = [watch for watch in frame.watched if watch.watched]
+    unwatched = [watch for watch in frame.watched if not watch.watched]
+    if not watched:
+        return []
+    indent = Span(" " * INDENT)
+    names = ", ".join(watch.rule for watch in watched)
+    lines: list[Line] = [(), (Span("WATCHED  ", "title"), Span(str(len(watched)), "dim"))]
+    lines += [(indent, *line) for line in wrapped(names, width - INDENT, "dim")]
+    if unwatched:
+        lines += [(), (Span("NOT WATCHED  ", "title"), Span(str(len(unwatched)), "dim"))]
+        column = max(len(watch.rule) for watch in unwatched) + 2
+        for watch in unwatched:
+            name = f"{watch.rule:<{column}}"
+            first, *rest = wrapped(watch.why, width - INDENT - column, "dim") or [()]
+            lines.append((indent, Span(name), *first))
+            lines += [(Span(" " * (INDENT + column)), *line) for line in rest]
+    return lines
 
 
 def _full(alert: Alert, width: int) -> list[Line]:

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from rltop.models.alert import Alert
+from rltop.models.alert import Alert, Watch
 from rltop.models.event import Event
 from rltop.models.money import Bill, StepCost
 from rltop.models.projection import Projection
 from rltop.models.run import RunInfo, RunStatus
 from rltop.models.settings import Settings
 from rltop.models.step import Step
-from rltop.monitor.alerts.engine import AlertEngine, Watch
+from rltop.monitor.alerts.engine import AlertEngine
 from rltop.monitor.moment import Moment
 from rltop.monitor.reduce import reduce
 from rltop.monitor.state import RunState

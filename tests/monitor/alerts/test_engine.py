@@ -38,6 +38,8 @@ LINES = st.builds(LogLine, text=st.just("a line"), topic=st.sampled_from(["", "o
 ENDS = st.builds(Ended, status=st.sampled_from(["finished", "crashed"]))
 TICKS = st.tuples(st.sampled_from(["running", "stalled", "finished"]), st.none() | st.floats(0, 1e6))
 
+SEVERITIES = {rule.name: rule.severities for rule in RULES}
+
 
 def calm(random: Random, growth: float = 1.0) -> dict[str, Any]:
     """A step of a run in good health, or one of a length that has grown."""
@@ -71,6 +73,7 @@ def test_no_order_of_events_puts_a_rule_up_twice(
         after = run.engine.alerts
         up = [alert.rule for alert in after if alert.cleared_step is None]
         assert len(up) == len(set(up))
+        assert all(alert.severity in SEVERITIES[alert.rule] for alert in after)
         # The list only grows, and what has been cleared stays as it is.
         assert [(a.rule, a.step) for a in after[: len(before)]] == [(a.rule, a.step) for a in before]
         for old, new in zip(before, after, strict=False):
