@@ -2,8 +2,10 @@
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, model_validator
+from pydantic_core import PydanticCustomError
 
+from .step import COLUMNS
 from .value import Value
 
 RuleSetting = float | int | bool | str
@@ -20,6 +22,28 @@ class TokenRates(Value):
     sample: float = Field(ge=0)
     train: float = Field(ge=0)
     prefill_cached: float | None = Field(default=None, ge=0)
+
+
+def _known(name: str) -> str:
+    if name not in COLUMNS:
+        raise PydanticCustomError("quantity", f"no such quantity; known are {', '.join(COLUMNS)}")
+    return name
+
+
+Quantity = Annotated[str, AfterValidator(_known)]
+"""The name of a canonical quantity of a step."""
+
+
+class OwnKey(Value):
+    """A raw key of the log, and what to multiply by to get our unit."""
+
+    key: str
+    factor: float = Field(default=1.0, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plain(cls, said: object) -> object:
+        return {"key": said} if isinstance(said, str) else said
 
 
 class RunSettings(Value):
@@ -41,6 +65,8 @@ class RunSettings(Value):
     """Use the price book in force on this day, YYYY-MM-DD, instead of the day of the run."""
     alerts: dict[str, dict[str, RuleSetting]] = {}
     """Per rule: thresholds, `enabled`, `severity`."""
+    keys: dict[Quantity, OwnKey] = {}
+    """The raw key of the log that holds a canonical quantity: `"my/len"`, or `{ key = …, factor = … }`."""
 
 
 class Settings(RunSettings):

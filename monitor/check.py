@@ -13,6 +13,7 @@ from ..models.report import (
     SourceReport,
 )
 from .frame import Frame
+from .ownkeys import suggestions
 
 ORDER: dict[Severity, int] = {"info": 0, "warning": 1, "critical": 2}
 WORTH_A_LINE = 0.001
@@ -83,6 +84,8 @@ def input_notes(frame: Frame) -> tuple[str, ...]:
         if source.state in ("waiting", "denied", "lost") and source.reason:
             notes.append(source.reason)
         notes.extend(source.notes)
+    if frame.info.framework in (None, "unknown"):
+        notes.extend(suggestions(frame.state.history, frame.state.history.raw))
     return tuple(dict.fromkeys(notes))
 
 

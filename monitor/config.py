@@ -57,7 +57,7 @@ def read(path: Path) -> Table:
         Settings.model_validate(table)
     except ValidationError as error:
         problem = error.errors()[0]
-        where = [str(part) for part in problem["loc"]]
+        where = [str(part) for part in problem["loc"] if part != "[key]"]  # pydantic's word for a key
         known = Settings if len(where) == 1 else RunSettings
         unknown = problem["type"] == "extra_forbidden" and where[0] not in ("token_rates", "notify")
         what = f"unknown setting; known are {', '.join(known.model_fields)}" if unknown else problem["msg"]

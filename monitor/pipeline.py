@@ -23,6 +23,7 @@ from .money.flops import whole_step_mfu
 from .money.ledger import Ledger
 from .money.pricing import resolve
 from .money.question import Run
+from .ownkeys import OwnKeys
 from .projection.projector import Projector
 from .state import RunState
 from .status import last_sign_of_life, status_of
@@ -40,6 +41,7 @@ class Pipeline:
     def __init__(self, settings: Settings, book: Book, priced_at: float | None = None) -> None:
         self.settings = settings
         self.state = RunState()
+        self._own_keys = OwnKeys(settings.keys)
         self._book = book
         self._anchor_at = priced_at
         self._watched = False
@@ -67,9 +69,11 @@ class Pipeline:
 
     def feed(self, event: Event, now: float) -> None:
         """Fold one event that was seen at `now` (unix s)."""
+        if isinstance(event, Step):
+            event = self._own_keys.told(event)
+            if event.ended_at is not None:
+                self._watched = now - event.ended_at < JUST_NOW_S
         self.state = fold.reduce(self.state, event)
-        if isinstance(event, Step) and event.ended_at is not None:
-            self._watched = now - event.ended_at < JUST_NOW_S
         if self.state.closed > self._seen_rows or self.state.amended != self._amended:
             self._advance(now)
 
@@ -133,6 +137,7 @@ class Pipeline:
     def settle(self, settings: Settings, now: float) -> None:
         """Take up other settings: all that follows from them is made anew."""
         self.settings = settings
+        self._own_keys = OwnKeys(settings.keys)
         self._alerts = AlertEngine(settings)
         self._start()
         self._advance(now)
