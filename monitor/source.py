@@ -140,3 +140,5 @@ class Format:
     """0 for certainly not, 1 for certainly; content decides, never the file's name alone."""
     open: Callable[[Path], Sequence[Source]]
     """The sources of the target, best first. Does not read yet."""
+    open_run: Callable[[Path, str], Sequence[Source]] | None = None
+    """Where one file holds several runs: the sources of one of them, which the user calls `PATH#RUN`."""

@@ -78,8 +78,13 @@ def open_target(path: Path) -> Sequence[Source]:
     Raises:
         TargetError: it is not there, may not be read, is none of the known formats, or is several runs.
     """
-    seen = probe(path)
+    named, run = _run_in(path)
+    seen = probe(named)
     form, score = recognise(seen)
+    if form is not None and run:
+        if form.open_run is None:
+            raise TargetError(f"{named}: is one run; leave out #{run}")
+        return form.open_run(named, run)
     if form is not None and (not seen.is_dir or score >= 0.5):
         return form.open(path)
     if seen.is_dir:
@@ -91,6 +96,12 @@ def open_target(path: Path) -> Sequence[Source]:
         raise TargetError(f"{path}: not a log of steps, but its folder is a run: rltop {path.parent}")
     tried = ", ".join(form.name for form in formats())
     raise TargetError(f"{path}: not a log that rltop knows (tried: {tried})")
+
+
+def _run_in(path: Path) -> tuple[Path, str]:
+    """(file or folder, run) of `PATH#RUN`, by which one of several runs in one place is called."""
+    named, sign, run = str(path).rpartition("#")
+    return (Path(named), run) if sign and not path.exists() and Path(named).exists() else (path, "")
 
 
 def _open_inside(folder: Path) -> Sequence[Source]:

@@ -25,6 +25,8 @@ BUILT_IN = (
     ".skyrl:FORMAT",
     ".wandb_local:FORMAT",
     ".tensorboard:FORMAT",
+    ".trackio:FORMAT",
+    ".mlflow:FORMAT",
     ".jsonl:FORMAT",
 )
 GROUP = "rltop.sources"

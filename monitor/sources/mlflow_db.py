@@ -1,0 +1,127 @@
+"""MLflow's SQLite store: a row for each metric of each step."""
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ...models.event import Event, SourceStatus
+from .mlflow import MlflowRun
+from .sqlitefile import Unreadable, opened
+
+ROWS_A_POLL = 100_000
+
+
+class MlflowDatabase:
+    """Follows one run of a store."""
+
+    def __init__(self, path: Path, run: str = "", rows_a_poll: int = ROWS_A_POLL) -> None:
+        self.more = False
+        self._path = path
+        self._wanted = run
+        self._rows_a_poll = rows_a_poll
+        self._id = ""
+        self._run = MlflowRun()
+        self._last = 0
+        """Newest row of `metrics` that was read: its key is of many columns, but SQLite numbers rows too."""
+        self._rows = 0
+        self._note = ""
+        self._status: SourceStatus | None = None
+
+    def poll(self, now: float) -> list[Event]:
+        """Events of the rows that have come."""
+        self.more = False
+        reason = ""
+        events: list[Event] = []
+        try:
+            with opened(self._path) as database:
+                events += self._read(database)
+        except Unreadable as error:
+            reason = str(error)
+        events.extend(self._changed_status(reason))
+        return events
+
+    def close(self) -> list[Event]:
+        """Rows whose framework was never known."""
+        return list(self._run.flush())
+
+    def _read(self, database: sqlite3.Connection) -> Iterator[Event]:
+        if not self._id:
+            self._choose(database)
+        if not self._id:
+            return
+        params = database.execute("SELECT key, value FROM params WHERE run_uuid = ?", (self._id,))
+        yield from self._run.told({str(key): str(value) for key, value in params})
+        yield from self._steps(database)
+        if not self.more:
+            yield from self._record(database)
+
+    def _choose(self, database: sqlite3.Connection) -> None:
+        """The run that is wanted, or the newest."""
+        runs: list[tuple[Any, ...]] = database.execute(
+            "SELECT run_uuid, name FROM runs WHERE lifecycle_stage = 'active' ORDER BY start_time DESC"
+        ).fetchall()
+        chosen = next((run for run in runs if self._wanted in ("", run[0], run[1])), None)
+        others = [str(run[1] or run[0]) for run in runs if run is not chosen]
+        if chosen is None:
+            known = ", ".join(others[:5]) or "none yet"
+            self._note = f"no run {self._wanted} in {self._path}; there are: {known}" if self._wanted else ""
+            return
+        self._id = str(chosen[0])
+        if others and not self._wanted:
+            self._note = f"the newest of {len(runs)} runs; another: {self._path}#{others[0]}"
+
+    def _steps(self, database: sqlite3.Connection) -> Iterator[Event]:
+        """What was logged of one step in one go comes in one transaction, hence whole."""
+        rows = database.execute(
+            "SELECT rowid, step, timestamp, key, value, is_nan FROM metrics"
+            " WHERE run_uuid = ? AND rowid > ? ORDER BY rowid LIMIT ?",
+            (self._id, self._last, self._rows_a_poll),
+        ).fetchall()
+        self.more = len(rows) == self._rows_a_poll
+        if self.more:
+            # The last step may be cut by the limit: it waits for the next poll, unless it is all there is.
+            cut = next((i for i in range(len(rows) - 1, 0, -1) if rows[i][1] != rows[-1][1]), None)
+            rows = rows[: cut + 1] if cut is not None else rows
+        values: dict[str, float] = {}
+        step, at = 0, 0.0
+        for row, number, timestamp, key, value, is_nan in rows:
+            if values and (number != step or str(key) in values):
+                yield from self._run.step(step, at, values)
+                values = {}
+            step, at, self._last = int(number), timestamp / 1000, row
+            values[str(key)] = float("nan") if is_nan else _infinite(float(value))
+        if values:
+            yield from self._run.step(step, at, values)
+        self._rows += len(rows)
+
+    def _record(self, database: sqlite3.Connection) -> Iterator[Event]:
+        row = database.execute(
+            "SELECT name, status, start_time, end_time FROM runs WHERE run_uuid = ?", (self._id,)
+        ).fetchone()
+        if row is not None:
+            name, status, start, end = row
+            yield from self._run.stands(str(name or ""), str(status), _seconds(start), _seconds(end))
+
+    def _changed_status(self, reason: str) -> Iterator[SourceStatus]:
+        waiting = not self._id and not reason
+        status = SourceStatus(
+            source="mlflow",
+            path=str(self._path),
+            state="lost" if reason else "waiting" if waiting else "reading",
+            reason=reason or (self._note or "no run yet" if waiting else ""),
+            lines=self._rows,
+            notes=(self._note,) if self._note and not waiting else (),
+        )
+        if status != self._status:
+            self._status = status
+            yield status
+
+
+def _infinite(value: float) -> float:
+    """MLflow writes infinities as the largest float, which databases can hold."""
+    return value if abs(value) < 1.7976931348623157e308 else float("inf") * value
+
+
+def _seconds(milliseconds: object) -> float | None:
+    return milliseconds / 1000 if isinstance(milliseconds, int | float) else None

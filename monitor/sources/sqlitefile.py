@@ -1,0 +1,62 @@
+"""A SQLite database that another program writes. Its one rule: it is read, never written, hardly waited for.
+
+Each poll opens it anew, so that a database that was moved, replaced or is on a mount that came back is seen
+as it is. A writer in the middle of a transaction is no error: what it writes is seen at the next poll.
+"""
+
+import sqlite3
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+MAGIC = b"SQLite format 3\0"
+BUSY_S = 0.2
+"""Patience with a writer that holds the database."""
+
+
+class Unreadable(Exception):
+    """The database cannot be read now; the message is one line."""
+
+
+@contextmanager
+def opened(path: Path) -> Generator[sqlite3.Connection]:
+    """A read-only connection.
+
+    Raises:
+        Unreadable: it is gone, damaged, locked for long, or not what its name says; also from within.
+    """
+    connection: sqlite3.Connection | None = None
+    try:
+        connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=BUSY_S)
+        connection.text_factory = _decoded
+        yield connection
+    except sqlite3.Error as error:
+        raise Unreadable(_why(path, error)) from None
+    finally:
+        if connection is not None:
+            connection.close()
+
+
+def tables_of(path: Path) -> frozenset[str]:
+    """The names of the tables; none where it cannot be read."""
+    try:
+        with opened(path) as database:
+            rows = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    except Unreadable:
+        return frozenset()
+    return frozenset(str(row[0]) for row in rows)
+
+
+def _decoded(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
+
+
+def _why(path: Path, error: sqlite3.Error) -> str:
+    if not path.exists():
+        return f"{path}: no such file"
+    words = str(error)
+    if "unable to open" in words:
+        # To read a database in WAL mode, its -shm file has to be readable, or its folder writable.
+        return f"{path}: cannot be opened; may you read it, and its -wal and -shm files?"
+    return f"{path}: {words}"

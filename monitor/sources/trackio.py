@@ -1,0 +1,212 @@
+"""trackio: one SQLite database a project, with a row a log call. Read at version 0.43.
+
+A database holds several runs: `PROJECT.db` is the newest of them, `PROJECT.db#NAME` the one of that name.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic_core import from_json
+
+from ...models.event import Event, LogLine, SourceStatus
+from ...models.run import RunInfo
+from ..source import Format, Probe, Source
+from .sqlitefile import MAGIC, Unreadable, opened, tables_of
+from .tracked import TrackedRun, flattened
+from .trackergpus import gpus_of
+
+TABLES = frozenset({"metrics", "configs"})
+COLUMNS = ("run_id", "run_name", "metrics", "step", "timestamp")
+ROWS_A_POLL = 5000
+LEVELS = {"info": "info", "warn": "warning", "error": "error"}
+
+
+class TrackioSource:
+    """Follows one run of a database."""
+
+    def __init__(self, path: Path, run: str = "", rows_a_poll: int = ROWS_A_POLL) -> None:
+        self.more = False
+        self._path = path
+        self._wanted = run
+        self._rows_a_poll = rows_a_poll
+        self._run = ""
+        """`run_id` of the run, or its name in databases of old."""
+        self._by = "run_id"
+        self._tracked = TrackedRun()
+        self._last = {"metrics": 0, "system_metrics": 0, "alerts": 0}
+        """Newest row that was read, by table."""
+        self._config = ""
+        self._rows = 0
+        self._bad = 0
+        self._notes: tuple[str, ...] = ()
+        self._status: SourceStatus | None = None
+
+    def poll(self, now: float) -> list[Event]:
+        """Events of the rows that have come."""
+        self.more = False
+        reason = ""
+        events: list[Event] = []
+        try:
+            with opened(self._path) as database:
+                events += self._read(database)
+        except Unreadable as error:
+            reason = str(error)
+        events.extend(self._changed_status(reason))
+        return events
+
+    def close(self) -> list[Event]:
+        """Rows whose framework was never known."""
+        return list(self._tracked.flush())
+
+    def _read(self, database: sqlite3.Connection) -> Iterator[Event]:
+        if not self._run:
+            yield from self._choose(database)
+        if not self._run:
+            return
+        yield from self._configured(database)
+        rows = self._news(database, "metrics", "step, timestamp, metrics", self._rows_a_poll)
+        self.more = len(rows) == self._rows_a_poll
+        for _, step, timestamp, document in rows:
+            values = _numbers(document)
+            if values is None:
+                self._bad += 1
+                continue
+            self._rows += 1
+            yield from self._tracked.row(values, _float(step), unix_s(timestamp))
+        yield from self._beside(database)
+
+    def _choose(self, database: sqlite3.Connection) -> Iterator[Event]:
+        """The run that is wanted, or the newest."""
+        known = {str(row[1]) for row in database.execute("PRAGMA table_info(metrics)")}
+        self._by = "run_id" if "run_id" in known else "run_name"
+        runs = database.execute(
+            f"SELECT {self._by}, run_name, MAX(id) FROM metrics GROUP BY {self._by} ORDER BY 3 DESC"
+        ).fetchall()
+        chosen = next((run for run in runs if self._wanted in ("", run[0], run[1])), None)
+        if chosen is None:
+            names = ", ".join(dict.fromkeys(str(run[1]) for run in runs[:5])) or "none yet"
+            self._notes = (
+                (f"no run {self._wanted} in {self._path}; there are: {names}",) if self._wanted else ()
+            )
+            return
+        self._run = str(chosen[0])
+        others = [str(run[1]) for run in runs if run is not chosen]
+        if others and not self._wanted:
+            self._notes = (f"the newest of {len(runs)} runs; another: {self._path}#{others[0]}",)
+        yield RunInfo(name=str(chosen[1]))
+
+    def _configured(self, database: sqlite3.Connection) -> Iterator[Event]:
+        row = database.execute(f"SELECT config FROM configs WHERE {self._by} = ?", (self._run,)).fetchone()
+        text = _text(row[0]) if row else ""
+        if not text or text == self._config:
+            return
+        self._config = text
+        document = _object(text) or {}
+        yield from self._tracked.configured(flattened({k: v for k, v in document.items() if k[:1] != "_"}))
+        yield RunInfo(started_at=unix_s(document.get("_Created")))
+
+    def _beside(self, database: sqlite3.Connection) -> Iterator[Event]:
+        """GPU readings and the alerts that the script raised itself: tables that older versions lack."""
+        try:
+            samples = self._news(database, "system_metrics", "timestamp, metrics", 1000)
+            alerts = self._news(database, "alerts", "timestamp, level, title, text", 100)
+        except sqlite3.OperationalError:
+            return
+        for _, timestamp, document in samples[-1:]:
+            sample = gpus_of(_numbers(document) or {}, unix_s(timestamp), "trackio")
+            if sample is not None:
+                yield sample
+        for _, timestamp, level, title, text in alerts:
+            words = f"{_text(title)}: {_text(text)}" if text else _text(title)
+            kind = LEVELS.get(_text(level), "warning")
+            yield LogLine.model_validate({"text": words, "level": kind, "at": unix_s(timestamp)})
+
+    def _news(
+        self, database: sqlite3.Connection, table: str, columns: str, most: int
+    ) -> list[tuple[Any, ...]]:
+        rows = database.execute(
+            f"SELECT id, {columns} FROM {table} WHERE id > ? AND {self._by} = ? ORDER BY id LIMIT ?",
+            (self._last[table], self._run, most),
+        ).fetchall()
+        if rows:
+            self._last[table] = int(rows[-1][0])
+        return rows
+
+    def _changed_status(self, reason: str) -> Iterator[SourceStatus]:
+        waiting = not self._run and not reason
+        status = SourceStatus(
+            source="trackio",
+            path=str(self._path),
+            state="lost" if reason else "waiting" if waiting else "reading",
+            reason=reason or (self._notes[0] if waiting and self._notes else "no run yet" if waiting else ""),
+            lines=self._rows,
+            bad_lines=self._bad,
+            first_bad="a row that is no JSON object" if self._bad else "",
+            notes=() if waiting else self._notes,
+        )
+        if status != self._status:
+            self._status = status
+            yield status
+
+
+def unix_s(stamp: object) -> float | None:
+    """Unix seconds of an ISO time."""
+    try:
+        return datetime.fromisoformat(_text(stamp)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _numbers(document: object) -> dict[str, float] | None:
+    """The numbers of a row. JSON has no NaN: trackio writes it as a word."""
+    row = _object(_text(document))
+    if row is None:
+        return None
+    numbers = {key: _float(value) for key, value in row.items()}
+    return {key: number for key, number in numbers.items() if number is not None}
+
+
+def _float(value: object) -> float | None:
+    if value in ("NaN", "Infinity", "-Infinity"):
+        return float(cast("str", value))
+    try:
+        return float(value) if isinstance(value, int | float) else None
+    except OverflowError:
+        return None
+
+
+def _object(text: str) -> dict[str, object] | None:
+    try:
+        value: object = from_json(text)
+    except ValueError:
+        return None
+    return cast("dict[str, object]", value) if isinstance(value, dict) else None
+
+
+def _text(value: object) -> str:
+    """Text columns may hold bytes: the JSON library that trackio uses makes bytes."""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value or "")
+
+
+def _score(probe: Probe) -> float:
+    if not probe.magic.startswith(MAGIC):
+        return 0.0
+    if not tables_of(probe.path) >= TABLES:
+        return 0.0
+    with opened(probe.path) as database:
+        names = {str(row[1]) for row in database.execute("PRAGMA table_info(metrics)")}
+    return 1.0 if names.issuperset({"run_name", "step", "metrics"}) else 0.0
+
+
+def _open(path: Path) -> Sequence[Source]:
+    return [TrackioSource(path)]
+
+
+def _open_run(path: Path, run: str) -> Sequence[Source]:
+    return [TrackioSource(path, run)]
+
+
+FORMAT = Format(name="trackio database", score=_score, open=_open, open_run=_open_run)

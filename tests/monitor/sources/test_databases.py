@@ -1,0 +1,404 @@
+"""trackio and MLflow: databases and files that another program writes while we read."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rltop.models.event import Ended, Event, LogLine, SourceStatus
+from rltop.models.gpu import GpuSample
+from rltop.models.run import RunInfo
+from rltop.models.step import Step
+from rltop.monitor.sources.mlflow_db import MlflowDatabase
+from rltop.monitor.sources.mlflow_files import MlflowFiles
+from rltop.monitor.sources.trackio import TrackioSource
+from rltop.monitor.target import TargetError, open_target
+
+TRL = {
+    "completions/mean_length": 100.0,
+    "completions/clipped_ratio": 0.25,
+    "reward": 0.5,
+    "num_tokens": 1000.0,
+    "step_time": 2.0,
+}
+VERL = {
+    "response_length/mean": 100.0,
+    "response_length/max": 512.0,
+    "critic/score/mean": 0.4,
+    "timing_s/step": 20.0,
+    "timing_s/gen": 10.0,
+    "actor/pg_loss": 0.1,
+    "perf/total_num_tokens": 1e5,
+}
+
+META = "run_id: abc\nrun_name: my-run\nstart_time: 1000\nend_time: 2000\nstatus: {status}\n"
+
+
+def steps(events: Iterable[Event]) -> list[Step]:
+    return [event for event in events if isinstance(event, Step)]
+
+
+def status(events: Iterable[Event]) -> SourceStatus:
+    return next(event for event in events if isinstance(event, SourceStatus))
+
+
+class Trackio:
+    """A database as trackio 0.43 lays it out."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.database = sqlite3.connect(path)
+        self.database.executescript(
+            "CREATE TABLE metrics (id INTEGER PRIMARY KEY AUTOINCREMENT, run_id TEXT, timestamp TEXT,"
+            " run_name TEXT, step INTEGER, metrics TEXT);"
+            "CREATE TABLE system_metrics (id INTEGER PRIMARY KEY AUTOINCREMENT, run_id TEXT, timestamp TEXT,"
+            " run_name TEXT, metrics TEXT);"
+            "CREATE TABLE configs (id INTEGER PRIMARY KEY AUTOINCREMENT, run_id TEXT, run_name TEXT,"
+            " config TEXT, created_at TEXT);"
+            "CREATE TABLE alerts (id INTEGER PRIMARY KEY AUTOINCREMENT, run_id TEXT, timestamp TEXT,"
+            " run_name TEXT, title TEXT, text TEXT, level TEXT);"
+        )
+
+    def log(self, run: str, step: int, row: object) -> None:
+        document = json.dumps(row).encode()
+        stamp = f"2026-11-29T19:{step % 60:02}:00+00:00"
+        self.database.execute(
+            "INSERT INTO metrics (run_id, timestamp, run_name, step, metrics) VALUES (?, ?, ?, ?, ?)",
+            (run, stamp, run, step, document),
+        )
+        self.database.commit()
+
+    def configure(self, run: str, config: Mapping[str, object]) -> None:
+        self.database.execute(
+            "INSERT INTO configs (run_id, run_name, config) VALUES (?, ?, ?)", (run, run, json.dumps(config))
+        )
+        self.database.commit()
+
+
+@pytest.fixture
+def trackio(tmp_path: Path) -> Trackio:
+    return Trackio(tmp_path / "grpo.db")
+
+
+def test_a_trackio_database_is_told_by_its_tables(trackio: Trackio) -> None:
+    trackio.log("a", 1, TRL)
+    assert isinstance(open_target(trackio.path)[0], TrackioSource)
+
+
+def test_trackio_rows_are_read_as_the_frameworks_own(trackio: Trackio) -> None:
+    trackio.configure(
+        "a", {"max_steps": 30, "max_completion_length": 256, "_Created": "2026-11-29T19:00:00+00:00"}
+    )
+    for number in (1, 2, 3):
+        trackio.log("a", number, {**TRL, "num_tokens": 1000.0 * number})
+    events = TrackioSource(trackio.path).poll(0.0)
+    told = steps(events)
+    assert [(step.step, step.response_length_mean, step.clip_ratio) for step in told] == [
+        (1, 100.0, 0.25),
+        (2, 100.0, 0.25),
+        (3, 100.0, 0.25),
+    ]
+    facts = RunInfo()
+    for event in events:
+        facts = facts.merged(event) if isinstance(event, RunInfo) else facts
+    assert (facts.name, facts.framework, facts.total_steps, facts.max_tokens) == ("a", "trl", 30, 256)
+    assert facts.started_at == 1795978800.0
+
+
+def test_trackio_tells_each_row_once_while_it_grows(trackio: Trackio) -> None:
+    source = TrackioSource(trackio.path)
+    told: list[int] = []
+    for number in range(1, 6):
+        trackio.log("a", number, TRL)
+        told += [step.step for step in steps(source.poll(0.0))]
+    assert told == [1, 2, 3, 4, 5]
+
+
+def test_more_rows_than_a_poll_takes_are_all_told(trackio: Trackio) -> None:
+    for number in range(1, 8):
+        trackio.log("a", number, TRL)
+    source = TrackioSource(trackio.path, rows_a_poll=3)
+    told = [step.step for step in steps(source.poll(0.0))]
+    while source.more:
+        told += [step.step for step in steps(source.poll(0.0))]
+    assert told == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_of_several_runs_the_newest_is_taken_and_the_others_are_named(trackio: Trackio) -> None:
+    trackio.log("old", 1, TRL)
+    trackio.log("new", 1, TRL)
+    events = TrackioSource(trackio.path).poll(0.0)
+    assert status(events).notes == (f"the newest of 2 runs; another: {trackio.path}#old",)
+    assert next(event.name for event in events if isinstance(event, RunInfo)) == "new"
+
+
+def test_a_run_of_a_database_is_opened_by_its_name(trackio: Trackio) -> None:
+    trackio.log("old", 7, TRL)
+    trackio.log("new", 1, TRL)
+    (source,) = open_target(Path(f"{trackio.path}#old"))
+    assert steps(source.poll(0.0))[-1].step == 7
+
+
+def test_a_run_that_a_database_does_not_have_is_told_with_those_it_has(trackio: Trackio) -> None:
+    trackio.log("old", 1, TRL)
+    told = status(TrackioSource(trackio.path, "gone").poll(0.0))
+    assert (told.state, told.reason) == ("waiting", f"no run gone in {trackio.path}; there are: old")
+
+
+def test_a_file_of_one_run_has_no_runs_to_name(tmp_path: Path) -> None:
+    (tmp_path / "m.jsonl").write_text('{"step": 1, "reward_mean": 0.5}\n{"step": 2, "reward_mean": 0.5}\n')
+    with pytest.raises(TargetError, match=r"m\.jsonl: is one run; leave out #x"):
+        open_target(tmp_path / "m.jsonl#x")
+
+
+def test_the_words_for_numbers_that_json_lacks_are_numbers(trackio: Trackio) -> None:
+    trackio.log("a", 1, {**TRL, "bad": "NaN", "worse": "-Infinity", "text": "hello"})
+    (step,) = steps(TrackioSource(trackio.path).poll(0.0))
+    assert step.raw["bad"] != step.raw["bad"]
+    assert step.raw["worse"] == float("-inf")
+    assert "text" not in step.raw
+
+
+def test_a_row_that_is_no_object_is_counted(trackio: Trackio) -> None:
+    trackio.log("a", 1, TRL)
+    trackio.log("a", 2, [1, 2])
+    events = TrackioSource(trackio.path).poll(0.0)
+    assert status(events).bad_lines == 1
+    assert len(steps(events)) == 1
+
+
+def test_gpu_readings_and_alerts_of_trackio_are_told(trackio: Trackio) -> None:
+    trackio.log("a", 1, TRL)
+    trackio.database.execute(
+        "INSERT INTO system_metrics (run_id, run_name, timestamp, metrics) VALUES ('a', 'a', ?, ?)",
+        (
+            "2026-11-29T19:00:01+00:00",
+            '{"gpu/0/utilization": 93, "gpu/0/power": 610.5, "gpu/0/total_memory": 80}',
+        ),
+    )
+    trackio.database.execute(
+        "INSERT INTO alerts (run_id, run_name, title, text, level) VALUES ('a', 'a', 'kl', 'is high', 'error')"
+    )
+    trackio.database.commit()
+    events = TrackioSource(trackio.path).poll(0.0)
+    sample = next(event for event in events if isinstance(event, GpuSample))
+    assert (sample.gpus[0].util, sample.gpus[0].power_w) == (93.0, 610.5)
+    assert sample.gpus[0].mem_total_gb == pytest.approx(85.9, abs=0.1)
+    line = next(event for event in events if isinstance(event, LogLine))
+    assert (line.text, line.level) == ("kl: is high", "error")
+
+
+def test_a_database_that_goes_away_and_comes_back_goes_on(trackio: Trackio, tmp_path: Path) -> None:
+    trackio.log("a", 1, TRL)
+    source = TrackioSource(trackio.path)
+    assert len(steps(source.poll(0.0))) == 1
+    trackio.path.rename(tmp_path / "away.db")
+    lost = status(source.poll(1.0))
+    assert (lost.state, lost.reason) == ("lost", f"{trackio.path}: no such file")
+    (tmp_path / "away.db").rename(trackio.path)
+    trackio.log("a", 2, TRL)
+    events = source.poll(2.0)
+    assert [step.step for step in steps(events)] == [2]
+    assert status(events).state == "reading"
+
+
+def test_a_damaged_database_is_a_state_and_no_error(trackio: Trackio) -> None:
+    trackio.log("a", 1, TRL)
+    trackio.database.close()
+    data = bytearray(trackio.path.read_bytes())
+    data[2000:] = b"\xff" * (len(data) - 2000)
+    trackio.path.write_bytes(data)
+    told = status(TrackioSource(trackio.path).poll(0.0))
+    assert told.state in ("lost", "waiting")
+    assert told.reason
+
+
+class Mlflow:
+    """A SQLite store as MLflow 3.17 lays it out."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.database = sqlite3.connect(path)
+        self.database.executescript(
+            "CREATE TABLE runs (run_uuid TEXT PRIMARY KEY, name TEXT, status TEXT, start_time BIGINT,"
+            " end_time BIGINT, lifecycle_stage TEXT);"
+            "CREATE TABLE metrics (key TEXT, value FLOAT, timestamp BIGINT, run_uuid TEXT, step BIGINT,"
+            " is_nan BOOLEAN, PRIMARY KEY (key, timestamp, step, run_uuid, value, is_nan));"
+            "CREATE TABLE latest_metrics (key TEXT); CREATE TABLE experiments (name TEXT);"
+            "CREATE TABLE params (key TEXT, value TEXT, run_uuid TEXT);"
+        )
+
+    def start(self, run: str, at: int, params: Mapping[str, str] = {}) -> None:
+        row = (run, f"name-{run}", at * 1000)
+        self.database.execute("INSERT INTO runs VALUES (?, ?, 'RUNNING', ?, NULL, 'active')", row)
+        self.database.executemany(
+            "INSERT INTO params VALUES (?, ?, ?)", [(k, v, run) for k, v in params.items()]
+        )
+        self.database.commit()
+
+    def log(self, run: str, step: int, row: Mapping[str, float]) -> None:
+        self.database.executemany(
+            "INSERT INTO metrics VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                (key, 0.0 if value != value else value, 1_795_980_000_000 + step, run, step, value != value)
+                for key, value in row.items()
+            ],
+        )
+        self.database.commit()
+
+    def end(self, run: str, status: str) -> None:
+        self.database.execute("UPDATE runs SET status = ?, end_time = 5000 WHERE run_uuid = ?", (status, run))
+        self.database.commit()
+
+
+@pytest.fixture
+def mlflow(tmp_path: Path) -> Mlflow:
+    return Mlflow(tmp_path / "mlflow.db")
+
+
+def test_an_mlflow_store_is_told_by_its_tables(mlflow: Mlflow) -> None:
+    mlflow.start("a", 1)
+    assert isinstance(open_target(mlflow.path)[0], MlflowDatabase)
+
+
+def test_mlflow_rows_are_read_as_the_frameworks_own(mlflow: Mlflow) -> None:
+    mlflow.start("a", 1000, {"data/train_batch_size": "128", "actor_rollout_ref/rollout/n": "8"})
+    for number in (1, 2):
+        mlflow.log("a", number, VERL)
+    events = MlflowDatabase(mlflow.path).poll(0.0)
+    told = steps(events)
+    assert [(step.step, step.response_length_mean, step.ended_at) for step in told] == [
+        (1, 100.0, 1_795_980_000.001),
+        (2, 100.0, 1_795_980_000.002),
+    ]
+    assert told[0].episodes == 1024
+    names = [event.name for event in events if isinstance(event, RunInfo) and event.name]
+    assert names == ["name-a"]
+
+
+def test_mlflow_tells_each_step_once_while_it_grows(mlflow: Mlflow) -> None:
+    mlflow.start("a", 1)
+    source = MlflowDatabase(mlflow.path)
+    told: list[int] = []
+    for number in range(1, 6):
+        mlflow.log("a", number, VERL)
+        told += [step.step for step in steps(source.poll(0.0))]
+    assert told == [1, 2, 3, 4, 5]
+
+
+def test_a_step_that_the_limit_of_a_poll_cuts_is_told_whole(mlflow: Mlflow) -> None:
+    mlflow.start("a", 1)
+    for number in range(1, 5):
+        mlflow.log("a", number, VERL)
+    source = MlflowDatabase(mlflow.path, rows_a_poll=len(VERL) + 3)
+    told = steps(source.poll(0.0))
+    while source.more:
+        told += steps(source.poll(0.0))
+    assert [(step.step, len(step.raw)) for step in told] == [(n, len(VERL)) for n in range(1, 5)]
+
+
+def test_what_is_not_a_number_in_mlflow_is_told_as_such(mlflow: Mlflow) -> None:
+    mlflow.start("a", 1)
+    mlflow.log("a", 1, {**VERL, "actor/pg_loss": float("nan"), "actor/grad_norm": 1.7976931348623157e308})
+    (step,) = steps(MlflowDatabase(mlflow.path).poll(0.0))
+    assert step.raw["actor/pg_loss"] != step.raw["actor/pg_loss"]
+    assert step.raw["actor/grad_norm"] == float("inf")
+
+
+@pytest.mark.parametrize(
+    ("word", "end"), [("FINISHED", "finished"), ("FAILED", "crashed"), ("KILLED", "crashed")]
+)
+def test_the_end_of_an_mlflow_run_is_told(mlflow: Mlflow, word: str, end: str) -> None:
+    mlflow.start("a", 1)
+    mlflow.log("a", 1, VERL)
+    source = MlflowDatabase(mlflow.path)
+    assert not [event for event in source.poll(0.0) if isinstance(event, Ended)]
+    mlflow.end("a", word)
+    assert [event.status for event in source.poll(0.0) if isinstance(event, Ended)] == [end]
+
+
+def test_readings_of_the_machine_are_not_steps(mlflow: Mlflow) -> None:
+    mlflow.start("a", 1)
+    mlflow.log("a", 3, VERL)
+    mlflow.log(
+        "a", 0, {"system/gpu_0_utilization_percentage": 71.0, "system/cpu_utilization_percentage": 9.0}
+    )
+    events = MlflowDatabase(mlflow.path).poll(0.0)
+    assert [step.step for step in steps(events)] == [3]
+    assert next(event for event in events if isinstance(event, GpuSample)).gpus[0].util == 71.0
+
+
+def write_run(folder: Path, step: int, row: Mapping[str, float]) -> None:
+    for key, value in row.items():
+        path = folder / "metrics" / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a") as file:
+            file.write(f"{1_795_980_000_000 + step} {value} {step}\n")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    run = tmp_path / "mlruns" / "0" / "abc"
+    (run / "params" / "data").mkdir(parents=True)
+    (run / "params" / "data" / "train_batch_size").write_text("128")
+    (run / "meta.yaml").write_text(META.format(status=1))
+    write_run(run, 1, VERL)
+    return tmp_path / "mlruns"
+
+
+@pytest.mark.parametrize("below", ["", "0", "0/abc"])
+def test_a_file_store_is_opened_at_each_of_its_levels(store: Path, below: str) -> None:
+    (store / "0" / "meta.yaml").write_text("name: Default\n")
+    (source,) = open_target(store / below)
+    assert [step.step for step in steps([*source.poll(0.0), *source.poll(1.0)])] == [1]
+
+
+def test_a_step_of_a_file_store_waits_until_all_its_files_are_written(store: Path) -> None:
+    run = store / "0" / "abc"
+    source = MlflowFiles(store)
+    assert not steps(source.poll(0.0))  # step 1 may be under way
+    write_run(run, 2, {"response_length/mean": 200.0})
+    assert [step.step for step in steps(source.poll(1.0))] == [1]
+    write_run(run, 2, {"critic/score/mean": 0.9})
+    assert not steps(source.poll(2.0))
+    (step,) = steps(source.poll(3.0))
+    assert (step.step, step.response_length_mean, step.reward_mean) == (2, 200.0, 0.9)
+
+
+def test_a_line_of_a_file_store_that_means_nothing_is_counted_and_named(store: Path) -> None:
+    with (store / "0" / "abc" / "metrics" / "actor" / "pg_loss").open("a") as file:
+        file.write("garbage\n")
+    told = status(MlflowFiles(store).poll(0.0))
+    assert (told.bad_lines, told.first_bad) == (1, "actor/pg_loss, line 2: not `milliseconds value step`")
+
+
+def test_a_file_store_run_that_is_killed_is_told(store: Path) -> None:
+    source = MlflowFiles(store)
+    source.poll(0.0)
+    (store / "0" / "abc" / "meta.yaml").write_text(META.format(status=5))
+    assert [event.status for event in source.poll(1.0) if isinstance(event, Ended)] == ["crashed"]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(-(2**63), 2**63 - 1), JSON), max_size=6))
+def test_no_row_of_a_database_is_an_error(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[int, object]]
+) -> None:
+    trackio = Trackio(tmp_path_factory.mktemp("db") / "any.db")
+    for step, row in rows:
+        trackio.log("a", step, row)
+    source = TrackioSource(trackio.path)
+    events = [*source.poll(0.0), *source.close()]
+    trackio.database.close()
+    assert all(step.step >= 0 for step in steps(events))
