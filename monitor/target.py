@@ -26,8 +26,8 @@ class TargetError(Exception):
     """The input cannot be used; the message is one line with the file, the reason and what to do."""
 
 
-def probe(path: Path) -> Probe:
-    """Look at a file or folder once, for all formats.
+def probe(path: Path, head_bytes: int = HEAD_BYTES, tail_bytes: int = TAIL_BYTES) -> Probe:
+    """Look at a file or folder once, for all formats; of a file, at this much of its beginning and end.
 
     Raises:
         TargetError: it is not there, or may not be read.
@@ -38,11 +38,11 @@ def probe(path: Path) -> Probe:
         if path.exists() and not path.is_file():
             raise TargetError(f"{path}: not a regular file; pipe it in: rltop - < {path}")
         with path.open("rb") as file:
-            head = file.read(HEAD_BYTES)
+            head = file.read(head_bytes)
             size = file.seek(0, os.SEEK_END)
             tail = b""
-            if size > HEAD_BYTES:
-                file.seek(max(HEAD_BYTES, size - TAIL_BYTES))
+            if size > head_bytes:
+                file.seek(max(head_bytes, size - tail_bytes))
                 tail = file.read(TAIL_BYTES)
     except FileNotFoundError:
         raise TargetError(f"{path}: no such file or folder") from None

@@ -5,6 +5,7 @@ Third parties add theirs under the entry-point group `rltop.sources`.
 """
 
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 
@@ -37,7 +38,11 @@ def formats() -> Iterator[Format]:
     for name in BUILT_IN:
         module, _, attribute = name.partition(":")
         yield getattr(import_module(module, __name__), attribute)
-    for entry in entry_points(group=GROUP):
-        loaded = entry.load()
-        if isinstance(loaded, Format):
-            yield loaded
+    yield from _third_parties()
+
+
+@cache
+def _third_parties() -> tuple[Format, ...]:
+    """Looked up once: it reads the metadata of every installed package."""
+    loaded = (entry.load() for entry in entry_points(group=GROUP))
+    return tuple(form for form in loaded if isinstance(form, Format))
