@@ -20,6 +20,7 @@ from pydantic_core import PydanticSerializationError, from_json, to_json
 from ..models.event import EVENT, Event
 from .filesource import FileSource
 from .source import Format, Line, Probe, Source
+from .tells import QUANTITIES, Tells
 from .transport import open_transport
 
 MARK = "rltop_recording"
@@ -221,4 +222,6 @@ def _open(path: Path) -> Sequence[Source]:
     return [FileSource(open_transport(path), RecordingParser())]
 
 
-FORMAT = Format("recording", _score, _open)
+_RECORDED = "as recorded"
+TELLS = Tells(*(_RECORDED for _ in QUANTITIES))
+FORMAT = Format("recording", _score, _open, TELLS)

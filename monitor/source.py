@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
 from ..models.event import Event
+from .tells import Tells
 
 TransportState = Literal["waiting", "reading", "denied", "lost", "ended"]
 
@@ -140,5 +141,7 @@ class Format:
     """0 for certainly not, 1 for certainly; content decides, never the file's name alone."""
     open: Callable[[Path], Sequence[Source]]
     """The sources of the target, best first. Does not read yet."""
+    tells: Tells = Tells()
+    """What its logs tell, for the reader of the documentation."""
     open_run: Callable[[Path, str], Sequence[Source]] | None = None
     """Where one file holds several runs: the sources of one of them, which the user calls `PATH#RUN`."""

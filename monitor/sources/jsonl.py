@@ -16,6 +16,7 @@ from ...models.run import RunInfo
 from ...models.step import Step
 from ..filesource import FileSource
 from ..source import Format, Line, Probe, Source
+from ..tells import Tells
 from ..transport import open_transport
 from .keymap import KEYMAPS, KeyMap, keymap_of
 from .names import fields_of
@@ -213,4 +214,14 @@ def _open(path: Path) -> Sequence[Source]:
     return [FileSource(open_transport(path), JsonlParser())]
 
 
-FORMAT = Format(name="JSONL with a step in each row", score=_score, open=_open)
+_BY_NAME = "by its name, or `[keys]`"
+TELLS = Tells(
+    steps="`step`, `global_step`, …",
+    total="`max_steps`, `total_steps`, …",
+    tokens="length × samples, or `[keys]`",
+    length=_BY_NAME,
+    clip=_BY_NAME,
+    reward=_BY_NAME,
+    time="by its name, `timestamp`, or `[keys]`",
+)
+FORMAT = Format(name="JSONL with a step in each row", score=_score, open=_open, tells=TELLS)

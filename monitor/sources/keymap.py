@@ -11,6 +11,7 @@ from typing import Any
 
 from ...models.run import Framework
 from ...models.step import PhaseName
+from ..tells import Tells
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,24 @@ class KeyMap:
             signs=tuple(prefix + sign for sign in self.signs),
         )
 
+
+def tells_of(keymap: KeyMap, **own: str) -> Tells:
+    """What a framework's logs tell by its keys; `own` says what is had in another way."""
+    words: dict[str, str] = {"steps": "the row's step"}
+    for quantity, names in QUANTITY_FIELDS.items():
+        keys = [key.name for name in names for key in keymap.fields if key.field == name]
+        if keys:
+            words[quantity] = f"`{keys[0]}`"
+    return Tells(**{**words, **own})
+
+
+QUANTITY_FIELDS = {
+    "tokens": ("sampled_tokens", "total_tokens"),
+    "length": ("response_length_mean",),
+    "clip": ("clip_ratio",),
+    "reward": ("reward_mean",),
+    "time": ("duration_s",),
+}
 
 SLIME = KeyMap(
     framework="slime",

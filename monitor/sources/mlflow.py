@@ -11,6 +11,7 @@ from pathlib import Path
 from ...models.event import Ended, Event, LogLine
 from ...models.run import ConfigValue, RunInfo
 from ..source import Format, Probe, Source
+from ..tells import Tells
 from .sqlitefile import MAGIC, tables_of
 from .tracked import TrackedRun
 from .trackergpus import gpus_of
@@ -153,4 +154,17 @@ def _open_run(path: Path, run: str) -> Sequence[Source]:
     return [MlflowDatabase(path, run)]
 
 
-FORMAT = Format(name="MLflow store", score=_score, open=_open, open_run=_open_run)
+_FRAMEWORKS = "by the keys of the framework"
+TELLS = Tells(
+    steps="`step` of the metric",
+    total="parameters",
+    tokens=_FRAMEWORKS,
+    length=_FRAMEWORKS,
+    clip=_FRAMEWORKS,
+    reward=_FRAMEWORKS,
+    time="`timestamp` of the metric",
+    gpus="system metrics; parameters",
+    config="parameters",
+    state="status, doubted where steps are missing",
+)
+FORMAT = Format(name="MLflow store", score=_score, open=_open, open_run=_open_run, tells=TELLS)

@@ -15,6 +15,7 @@ from ...models.step import PhaseName, Step
 from ..filesource import FileSource
 from ..source import Format, Line, Probe, Source
 from ..transport import open_transport
+from .keymap import NEMO_RL, tells_of
 from .logtime import stamp_of
 from .told import Told
 from .verl.faults import Faults
@@ -164,4 +165,12 @@ def _open(path: Path) -> Sequence[Source]:
     return [FileSource(open_transport(path), NemoRlParser())]
 
 
-FORMAT = Format(name="NeMo-RL console log", score=_score, open=_open)
+TELLS = tells_of(
+    NEMO_RL,
+    steps="step block",
+    total="`Step n/N`",
+    length="mean generation length",
+    gpus="tokens/s over tokens/s and GPU",
+    state="traceback",
+)
+FORMAT = Format(name="NeMo-RL console log", score=_score, open=_open, tells=TELLS)

@@ -15,7 +15,7 @@ from ...models.step import Eval, Step
 from ..filesource import FileSource
 from ..source import Format, Line, Probe, Source
 from ..transport import open_transport
-from .keymap import OPENRLHF
+from .keymap import OPENRLHF, tells_of
 from .pyrepr import numbers, read_dict
 from .told import Told
 from .verl.faults import Faults
@@ -115,4 +115,11 @@ def _open(path: Path) -> Sequence[Source]:
     return [FileSource(open_transport(path), OpenRlhfParser())]
 
 
-FORMAT = Format(name="OpenRLHF console log", score=_score, open=_open)
+TELLS = tells_of(
+    OPENRLHF,
+    steps="global step",
+    total="progress bar",
+    tokens="length × samples",
+    state="traceback",
+)
+FORMAT = Format(name="OpenRLHF console log", score=_score, open=_open, tells=TELLS)

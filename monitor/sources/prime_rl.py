@@ -15,6 +15,7 @@ from ...models.step import Step
 from ..filesource import FileSource
 from ..source import Format, Line, Probe, Source
 from ..transport import open_transport
+from .keymap import PRIME_RL, tells_of
 from .told import Told
 from .verl.faults import Faults
 from .verl.rayline import without_colour
@@ -124,4 +125,5 @@ def _open(path: Path) -> Sequence[Source]:
     return [FileSource(open_transport(path), PrimeRlParser())]
 
 
-FORMAT = Format(name="prime-rl trainer or orchestrator log", score=_score, open=_open)
+TELLS = tells_of(PRIME_RL, steps="step line", state="traceback")
+FORMAT = Format(name="prime-rl trainer or orchestrator log", score=_score, open=_open, tells=TELLS)

@@ -14,7 +14,7 @@ from ...models.step import Eval, Step
 from ..filesource import FileSource
 from ..source import Format, Line, Probe, Source
 from ..transport import open_transport
-from .keymap import SKYRL
+from .keymap import SKYRL, tells_of
 from .logtime import stamp_of
 from .pyrepr import numbers, read_dict
 from .told import Told
@@ -124,4 +124,5 @@ def _open(path: Path) -> Sequence[Source]:
     return [FileSource(open_transport(path), SkyRlParser())]
 
 
-FORMAT = Format(name="SkyRL console log", score=_score, open=_open)
+TELLS = tells_of(SKYRL, steps="step line", total="progress bar", state="traceback")
+FORMAT = Format(name="SkyRL console log", score=_score, open=_open, tells=TELLS)

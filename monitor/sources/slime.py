@@ -15,6 +15,7 @@ from ...models.step import Step
 from ..filesource import FileSource
 from ..source import Format, Line, Probe, Source
 from ..transport import open_transport
+from .keymap import SLIME, tells_of
 from .logtime import stamp_of
 from .pyrepr import numbers, read_dict
 from .slime_eval import evals_of
@@ -212,4 +213,13 @@ def _open(path: Path) -> Sequence[Source]:
     return [FileSource(open_transport(path), SlimeParser())]
 
 
-FORMAT = Format(name="SLiME console log", score=_score, open=_open)
+TELLS = tells_of(
+    SLIME,
+    steps="rollout number",
+    total="`--num-rollout`, tqdm bar",
+    tokens="speed × time × GPUs, or length × samples",
+    gpus="placement group line, flags",
+    config="flags of the entry point",
+    state="traceback, end of the job",
+)
+FORMAT = Format(name="SLiME console log", score=_score, open=_open, tells=TELLS)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ...models.event import Event, SourceStatus
 from ..source import Format, Probe, Source, Transport
+from ..tells import Tells
 from ..transport import open_transport
 from .tb_tellers import PlainTeller, Teller, teller_of
 from .tfevents import EventReader, Group
@@ -220,4 +221,16 @@ def _open(path: Path) -> Sequence[Source]:
     return [TensorBoardSource(path)]
 
 
-FORMAT = Format(name="TensorBoard event files", score=_score, open=_open)
+_FRAMEWORKS = "by the tags of the framework"
+TELLS = Tells(
+    steps="event step",
+    total="`args` text (TRL)",
+    tokens=_FRAMEWORKS,
+    length=_FRAMEWORKS,
+    clip=_FRAMEWORKS,
+    reward=_FRAMEWORKS,
+    time="wall time of events",
+    gpus="from the throughput (veRL)",
+    config="`args` text (TRL)",
+)
+FORMAT = Format(name="TensorBoard event files", score=_score, open=_open, tells=TELLS)

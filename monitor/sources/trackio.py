@@ -14,6 +14,7 @@ from pydantic_core import from_json
 from ...models.event import Event, LogLine, SourceStatus
 from ...models.run import RunInfo
 from ..source import Format, Probe, Source
+from ..tells import Tells
 from .sqlitefile import MAGIC, Unreadable, opened, tables_of
 from .tracked import TrackedRun, flattened
 from .trackergpus import gpus_of
@@ -209,4 +210,16 @@ def _open_run(path: Path, run: str) -> Sequence[Source]:
     return [TrackioSource(path, run)]
 
 
-FORMAT = Format(name="trackio database", score=_score, open=_open, open_run=_open_run)
+_FRAMEWORKS = "by the keys of the framework"
+TELLS = Tells(
+    steps="`step` of the row",
+    total="config",
+    tokens=_FRAMEWORKS,
+    length=_FRAMEWORKS,
+    clip=_FRAMEWORKS,
+    reward=_FRAMEWORKS,
+    time="`timestamp` of the row",
+    gpus="system metrics; config",
+    config="config",
+)
+FORMAT = Format(name="trackio database", score=_score, open=_open, open_run=_open_run, tells=TELLS)

@@ -15,6 +15,7 @@ from ...models.run import RunInfo
 from ...models.step import Step
 from ..filesource import FileSource
 from ..source import Format, Line, Probe, Source
+from ..tells import Tells
 from ..transport import open_transport
 from .logtime import stamp_of
 from .names import fields_of
@@ -135,4 +136,5 @@ def _open(path: Path) -> Sequence[Source]:
     return [FileSource(open_transport(path), TrainConsoleParser())]
 
 
-FORMAT = Format(name="console of a training loop (Epoch, Step, Loss)", score=_score, open=_open)
+TELLS = Tells(steps="`Step n`", total="`Step n/N`", time="clock of the lines")
+FORMAT = Format(name="console of a training loop (Epoch, Step, Loss)", score=_score, open=_open, tells=TELLS)

@@ -8,6 +8,7 @@ from typing import Literal
 from ..filesource import FileSource
 from ..source import Format, Probe, Source
 from ..transport import open_transport
+from .keymap import TRL, tells_of
 from .pyrepr import numbers, read_dict
 from .trl_console import ROW, TrlConsoleParser
 from .trl_rows import SUMMARY, is_training
@@ -70,4 +71,13 @@ def _open(path: Path) -> Sequence[Source]:
     return [FileSource(open_transport(path), SwiftParser() if kind == "swift" else TrlConsoleParser())]
 
 
-FORMAT = Format(name="TRL trainer state, logging.jsonl or console", score=_score, open=_open)
+TELLS = tells_of(
+    TRL,
+    steps="`global_step`, progress bar",
+    total="`max_steps`, header, bar",
+    tokens="differences of `num_tokens`",
+    gpus="header (Unsloth)",
+    config="arguments in the header",
+    state="last row, traceback",
+)
+FORMAT = Format(name="TRL trainer state, logging.jsonl or console", score=_score, open=_open, tells=TELLS)

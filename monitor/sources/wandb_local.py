@@ -12,6 +12,7 @@ from pathlib import Path
 from ...models.event import Ended, Event, LogLine, Progress, SourceStatus
 from ...models.run import ConfigValue, RunInfo
 from ..source import Format, Probe, Source
+from ..tells import Tells
 from ..transport import open_transport
 from .protowire import BadWire, Fields, fields_of
 from .tb_tellers import PlainTeller, Teller, teller_of
@@ -238,4 +239,17 @@ def _open(path: Path) -> Sequence[Source]:
     return [WandbSource(run_file(path) or path)]
 
 
-FORMAT = Format(name="W&B run (.wandb)", score=_score, open=_open)
+_FRAMEWORKS = "by the keys of the framework"
+TELLS = Tells(
+    steps="`train/global_step`, …, or `_step`",
+    total="config",
+    tokens=_FRAMEWORKS,
+    length=_FRAMEWORKS,
+    clip=_FRAMEWORKS,
+    reward=_FRAMEWORKS,
+    time="`_timestamp`, `_runtime`",
+    gpus="system metrics of the host that logs; config",
+    config="config, environment",
+    state="exit code, doubted where steps are missing",
+)
+FORMAT = Format(name="W&B run (.wandb)", score=_score, open=_open, tells=TELLS)
