@@ -84,6 +84,26 @@ class CheckReport(Value):
     input: InputReport
 
 
+class HistoryReport(Value):
+    """A cell for each step that ran, in the order in which they ran. Null is unknown."""
+
+    step: tuple[int, ...]
+    attempt: tuple[int, ...]
+    spent_usd: tuple[float | None, ...]
+    """Cumulative dollars."""
+    step_usd: tuple[float | None, ...]
+    final_usd_p50: tuple[float | None, ...]
+    """The dollars at the end, as they were projected after each step."""
+    columns: dict[str, tuple[float | None, ...]]
+    """By canonical quantity, those that the log tells."""
+
+
+class RunHistoryReport(CheckReport):
+    """What `rltop report` writes as JSON."""
+
+    history: HistoryReport
+
+
 class WhatIfReport(Value):
     """What `rltop whatif --json` prints."""
 

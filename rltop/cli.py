@@ -224,6 +224,12 @@ def _reconcile() -> Command:
 
 
 COMMANDS: dict[str, Callable[[], Command]] = {
+    "report": _plain(
+        "report",
+        "The bill, how the projection moved, and the alerts: a page to keep or to show.",
+        "examples:\n  rltop report runs/my-run -o report.html\n"
+        "  rltop report train.log --budget 150 > report.md\n",
+    ),
     "watch": _watch,
     "check": _check,
     "replay": _replay,
