@@ -1,6 +1,9 @@
 """A live run: polls sources, feeds the pipeline, publishes frames."""
 
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import TypeVar
 
 from ..models.event import Event, SourceStatus
 from .clock import Clock
@@ -18,6 +21,7 @@ LEFT_S = 86_400.0
 """A log that has been silent for longer was left: nobody waits for its next line."""
 BATCH = 256
 """Events folded between two looks at the screen while a long log is caught up with."""
+Answer = TypeVar("Answer")
 
 
 class Session:
@@ -39,6 +43,8 @@ class Session:
         self._clock = clock
         self._recorder = recorder
         self._until_ended = until_ended
+        self._unfed: deque[Event] = deque()
+        """Read, and still to be folded."""
 
     async def run(self, publish: Callable[[Frame], None]) -> None:
         """Publish a frame whenever something is new, and one a second otherwise.
@@ -52,23 +58,28 @@ class Session:
         publish(self._whole())
 
     async def _follow(self, publish: Callable[[Frame], None]) -> None:
-        import asyncio  # 25 ms, which `read_all` does without
-
         ticked_at = float("-inf")
         while True:
-            events, more = await asyncio.to_thread(self.poll)
+            more = await _in_thread(self._read)
             now = self._clock.now()
-            if events or now - ticked_at >= TICK_S:
-                for start in range(0, max(len(events), 1), BATCH):
-                    behind = more or start + BATCH < len(events)
-                    batch = events[start : start + BATCH]
-                    frame = await asyncio.to_thread(self._fold, batch, behind)
+            if self._unfed or now - ticked_at >= TICK_S:
+                behind = True
+                while behind:
+                    behind = more or len(self._unfed) > BATCH
+                    frame = await _in_thread(partial(self._fold, behind))
                     if self._until_ended and not behind and self._over(now):
                         return
                     publish(frame)
+                    behind = bool(self._unfed)
                 ticked_at = now
             if not more:
                 await self._clock.sleep(POLL_S)
+
+    def _read(self) -> bool:
+        """Poll, and keep the events until they are folded; whether more lies waiting already."""
+        events, more = self.poll()
+        self._unfed.extend(events)
+        return more
 
     def poll(self) -> tuple[list[Event], bool]:
         """Events since the last poll, and whether more lies waiting already."""
@@ -95,6 +106,9 @@ class Session:
 
     def _close(self) -> None:
         """Take what the sources held back, and let go of all files."""
+        if self._recorder is not None:
+            self._feed(self._unfed)  # what was read is recorded, even where nobody will see it folded
+        self._unfed.clear()
         for source in self._sources:
             self._feed(source.close())
         if self._recorder is not None:
@@ -111,11 +125,12 @@ class Session:
         left = alive_at is not None and now - alive_at > LEFT_S
         return all_ended or left or state.ended is not None
 
-    def _fold(self, events: Sequence[Event], behind: bool) -> Frame:
-        self._feed(events)
+    def _fold(self, behind: bool) -> Frame:
+        """Fold a batch of what was read."""
+        self._feed([self._unfed.popleft() for _ in range(min(BATCH, len(self._unfed)))])
         return self.pipeline.frame(self._clock.now(), behind=behind)
 
-    def _feed(self, events: Sequence[Event]) -> None:
+    def _feed(self, events: Iterable[Event]) -> None:
         now = self._clock.now()
         for event in events:
             self.pipeline.feed(event, now)
@@ -135,3 +150,15 @@ class Session:
                 reason=f"{recorder.path}: {recorder.reason}",
             )
             self.pipeline.feed(lost, now)
+
+
+async def _in_thread(work: Callable[[], Answer]) -> Answer:
+    """What `work` gives, done in a thread. Cancelled, this waits until the thread has let go of the files."""
+    import asyncio  # 25 ms, which `read_all` does without
+
+    job = asyncio.ensure_future(asyncio.to_thread(work))
+    try:
+        return await asyncio.shield(job)
+    except asyncio.CancelledError:
+        await asyncio.wait([job])
+        raise

@@ -20,7 +20,7 @@ GENERAL = (
     _key("escape", "leave", "back to the overview", "app.leave", "esc"),
     _key("ctrl+p", "command_palette", "every command, by name", "app.palette", "ctrl p"),
     _key("question_mark,f1", "help", "the keys that work here", "app.help", "?"),
-    _key("q", "quit", "leave; the run goes on", "app.quit"),
+    _key("q,ctrl+c", "quit", "leave; the run goes on", "app.quit", "q"),
 )
 REPLAY = (
     _key("space", "replay_pause", "pause, or go on", "replay.pause", "space"),

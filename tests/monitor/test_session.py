@@ -1,6 +1,8 @@
 """A live session: what it does when something beside the run fails."""
 
+import asyncio
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -82,3 +84,42 @@ async def test_a_run_that_had_to_be_waited_for_ends_when_its_log_does() -> None:
         SourceStatus(source="console", path="x", state="ended"),
     )
     assert len(frames) == 1
+
+
+class Slow(Told):
+    """Answers a poll only when a test lets it; notes whether it was closed meanwhile."""
+
+    def __init__(self, *events: Event) -> None:
+        super().__init__(*events)
+        self.asked, self.answer = threading.Event(), threading.Event()
+        self.polling = self.closed_under_way = False
+
+    def poll(self, now: float) -> list[Event]:
+        self.polling = True
+        self.asked.set()
+        assert self.answer.wait(10)
+        told = super().poll(now)
+        self.polling = False
+        return told
+
+    def close(self) -> list[Event]:
+        self.closed_under_way |= self.polling
+        return super().close()
+
+
+async def test_a_source_is_not_closed_while_it_is_being_read_and_what_it_read_is_recorded(
+    tmp_path: Path,
+) -> None:
+    source, file = Slow(Step(step=7, duration_s=1.0)), tmp_path / "run.rltop"
+    recorder = Recorder(file)
+    session = Session((source,), Pipeline(Settings(), Book.load()), FakeClock(), recorder=recorder)
+    frames: list[Frame] = []
+    running = asyncio.ensure_future(session.run(frames.append))
+    await asyncio.to_thread(source.asked.wait, 10)
+    running.cancel()
+    await asyncio.sleep(0)
+    source.answer.set()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert not source.closed_under_way
+    assert '"step":7' in file.read_text()

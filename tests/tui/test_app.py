@@ -225,6 +225,17 @@ async def test_q_leaves_and_cancels_the_runner() -> None:
     assert app.return_code == 0
 
 
+async def test_ctrl_c_leaves_from_a_list_and_from_a_filter() -> None:
+    for keys in ((), ("5",), ("5", "slash", "a")):
+        app = RltopApp(Frames(frames.tinker()))
+        async with app.run_test(size=(80, 24)) as pilot:
+            await pilot.press(*keys)
+            await pilot.press("ctrl+c")
+            await pilot.pause()
+            assert not app.is_running, keys
+        assert app.return_code == 0
+
+
 async def test_question_mark_shows_the_keys_that_work_here_and_puts_them_away() -> None:
     app = RltopApp(Frames(frames.tinker()))
     async with app.run_test(size=(80, 40)) as pilot:
