@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from .notifying import NotifySettings
 from .step import COLUMNS
 from .value import Value
 
@@ -67,6 +68,7 @@ class RunSettings(Value):
     """Per rule: thresholds, `enabled`, `severity`."""
     keys: dict[Quantity, OwnKey] = {}
     """The raw key of the log that holds a canonical quantity: `"my/len"`, or `{ key = …, factor = … }`."""
+    notify: NotifySettings = NotifySettings()
 
 
 class Settings(RunSettings):

@@ -86,6 +86,7 @@ def input_notes(frame: Frame) -> tuple[str, ...]:
         notes.extend(source.notes)
     if frame.info.framework in (None, "unknown"):
         notes.extend(suggestions(frame.state.history, frame.state.history.raw))
+    notes.extend(frame.remarks)
     return tuple(dict.fromkeys(notes))
 
 

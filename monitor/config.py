@@ -3,6 +3,7 @@
 The one rule: a setting that cannot be used is an error that names the file, the line and the key.
 """
 
+import os
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
@@ -11,12 +12,17 @@ from typing import cast
 
 from pydantic import ValidationError
 
-from ..models.settings import RunSettings, Settings, SettingsError
+from ..models.notifying import NotifySettings
+from ..models.settings import RunSettings, Settings, SettingsError, TokenRates
+from ..models.value import Value
 from .settingline import line_of
 
 NAME = "rltop.toml"
 
 Table = dict[str, object]
+
+_TABLES: dict[str, type[Value]] = {"notify": NotifySettings, "token_rates": TokenRates}
+"""Settings that are tables of fixed keys."""
 
 
 def load(paths: Iterable[Path], target: str | None = None) -> Table:
@@ -59,10 +65,12 @@ def read(path: Path) -> Table:
         problem = error.errors()[0]
         where = [str(part) for part in problem["loc"] if part != "[key]"]  # pydantic's word for a key
         known = Settings if len(where) == 1 else RunSettings
-        unknown = problem["type"] == "extra_forbidden" and where[0] not in ("token_rates", "notify")
+        unknown = problem["type"] == "extra_forbidden"
+        known = _TABLES.get(where[-2], known) if len(where) > 1 else known
         what = f"unknown setting; known are {', '.join(known.model_fields)}" if unknown else problem["msg"]
         raise _wrong(path, text, where, what) from None
     _check_rules(path, text, table)
+    _check_secrets(path, table)
     return table
 
 
@@ -112,6 +120,22 @@ def _check_rules(path: Path, text: str, table: Table) -> None:
         except RuleSettingsError as error:
             where = (*place, "alerts", error.rule, *((error.key,) if error.key else ()))
             raise _wrong(path, text, where, error.problem) from None
+
+
+def _check_secrets(path: Path, table: Table) -> None:
+    """An address that stands in the file itself holds a secret: then nobody else may read the file."""
+    runs = cast("Mapping[str, Table]", table.get("runs", {}))
+    said = [cast("Table", one.get("notify", {})) for one in (table, *runs.values())]
+    urls = [url for one in said for url in cast("list[str]", one.get("urls", []))]
+    if not urls or os.name != "posix":
+        return
+    from .notify.urls import is_plain  # for the few who have addresses
+
+    if any(map(is_plain, urls)) and path.stat().st_mode & 0o077:
+        raise SettingsError(
+            f"{path}: notify.urls holds an address and others may read the file: `chmod 600 {path}`, "
+            'or write "$NAME" there and keep the address in the environment'
+        )
 
 
 def _without_runs(table: Table) -> Table:

@@ -62,5 +62,9 @@ class Frame:
     """What became of the GPUs' time; None while nothing is known of any GPU, or they are not the run's."""
     watched: tuple[Watch, ...] = ()
     """Every alert rule, whether it is watched, and if not, why."""
+    remarks: tuple[str, ...] = ()
+    """What those who pass frames on have to say, one line each, such as a receiver that cannot be reached."""
+    call: str = ""
+    """What to write to the terminal, once, so that it calls whoever sits there."""
     behind: bool = False
     """More of the log is waiting to be read: this is the run as it once was."""

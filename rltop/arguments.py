@@ -48,3 +48,15 @@ def fail_on(parser: argparse.ArgumentParser) -> None:
         default="never",
         help="exit with 1 when at the end an alert of this severity or worse stands (never)",
     )
+
+
+def telling(parser: argparse.ArgumentParser) -> None:
+    """Who is told of alerts, beside whoever looks; what `telling.Telling` reads."""
+    group = parser.add_argument_group("who is told of alerts")
+    group.add_argument(
+        "--on-critical",
+        type=words.command,
+        metavar="CMD",
+        help="run this at each critical alert, with the alert as JSON on its standard input",
+    )
+    group.add_argument("--no-notify", action="store_true", help="send nothing to notify.urls")

@@ -26,7 +26,7 @@ examples:
   ./train.sh 2>&1 | rltop -                 a run as it prints
 
 other commands: rltop check | replay | demo | follow | whatif | estimate | prices | reconcile
-                | gpus | alerts   (each has --help)
+                | gpus | alerts | notify   (each has --help)
 """
 
 
@@ -93,6 +93,7 @@ def _watch() -> Command:
     parser.add_argument("target", nargs="?", metavar="TARGET", help="a run folder, a log, or - for stdin")
     parser.add_argument("--version", action="version", version=f"rltop {__version__}")
     parser.add_argument("--record", type=Path, metavar="FILE", help="write all events, to replay them later")
+    arguments.telling(parser)
     arguments.settings(parser)
     arguments.screen(parser)
     from .commands import watch  # each command's module is imported when it is called: --help stays quick
@@ -155,11 +156,13 @@ def _follow() -> Command:
         "follow",
         "Follow a run without a screen: a JSON line whenever something is new, until it ends.",
         "examples:\n  rltop follow train.log >> costs.jsonl\n"
-        "  rltop follow runs/my-run --fail-on critical && echo healthy to the end\n",
+        "  rltop follow runs/my-run --fail-on critical && echo healthy to the end\n"
+        "  rltop follow train.log --on-critical 'scancel 4711'\n",
     )
     parser.add_argument("target", metavar="TARGET", help="a run folder, a log, or - for stdin")
     parser.add_argument("--record", type=Path, metavar="FILE", help="write all events, to replay them later")
     arguments.fail_on(parser)
+    arguments.telling(parser)
     arguments.settings(parser)
     from .commands import follow
 
@@ -249,6 +252,13 @@ COMMANDS: dict[str, Callable[[], Command]] = {
     ),
     "reconcile": _reconcile,
     "gpus": _gpus,
+    "notify": _plain(
+        "notify",
+        "Whether the receivers of notifications can be reached: notify.urls of rltop.toml, or --url.",
+        "examples:\n  rltop notify                     who would be told, and of what\n"
+        "  rltop notify --test              send a message to each\n"
+        "  rltop notify --test --url ntfy://my-topic\n",
+    ),
     "alerts": _plain(
         "alerts",
         "The alert rules: on or off, every threshold, and where its setting is from.",

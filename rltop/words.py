@@ -2,6 +2,8 @@
 
 import math
 import re
+import shlex
+import shutil
 from argparse import ArgumentTypeError
 from datetime import date
 
@@ -77,3 +79,14 @@ def rates(word: str) -> tuple[float, ...]:
     if len(prices) not in (3, 4):
         raise ArgumentTypeError(f"{word}: give prefill,sample,train or prefill,sample,train,cached")
     return prices
+
+
+def command(word: str) -> tuple[str, ...]:
+    """A command and its arguments, as a shell would split them; no shell runs it."""
+    try:
+        parts = tuple(shlex.split(word))
+    except ValueError as error:
+        raise ArgumentTypeError(f"{word}: {error}") from None
+    if not parts or shutil.which(parts[0]) is None:
+        raise ArgumentTypeError(f"{word}: no such command")
+    return parts

@@ -81,6 +81,8 @@ class RltopApp(App[None]):
     def publish(self, frame: Frame) -> None:
         """Take a frame on the app's loop. The latest wins; what comes while the screen rests waits."""
         self._latest = frame
+        if frame.call and self._driver is not None:
+            self._driver.write(frame.call)
         if not self._resting:
             self._draw()
 

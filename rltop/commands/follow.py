@@ -6,44 +6,62 @@ run that has ended already only its end.
 
 import argparse
 import asyncio
+import signal
+import sys
 
+from ..models.text import printable
 from ..monitor.check import fails, report
 from ..monitor.clock import SystemClock
 from ..monitor.frame import Frame
 from ..monitor.session import Session
+from ..monitor.target import TargetError
 from .flags import complain, settings_of
 from .opening import pipeline, recorder_of, waiting_sources_of
+from .telling import Telling
 
 
 def run(args: argparse.Namespace) -> int:
     """Print a report whenever a step or an alert is new; 1 when an alert at or above --fail-on stands."""
+    settings = settings_of(args)
+    telling = Telling(args, settings.notify)
+    telling.open(check=True)
+    try:
+        sources = waiting_sources_of(args.target)
+    except TargetError as error:
+        return complain(str(error))
     session = Session(
-        waiting_sources_of(args.target),
-        pipeline(settings_of(args)),
-        SystemClock(),
-        recorder=recorder_of(args.record),
-        until_ended=True,
+        sources, pipeline(settings), SystemClock(), recorder=recorder_of(args.record), until_ended=True
     )
     printer = Printer()
-    asyncio.run(session.run(printer.publish))
-    sources = session.pipeline.state.sources.values()
-    if sources and all(source.source == "pending" for source in sources):
-        return complain(next(iter(sources)).reason)
+    # A scheduler ends what it runs with SIGTERM: what waits to be sent is sent then too.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        asyncio.run(session.run(telling.passing(printer.publish)))
+    finally:
+        telling.close()
+    told = session.pipeline.state.sources.values()
+    if told and all(source.source == "pending" for source in told):
+        return complain(next(iter(told)).reason)
     return int(printer.last is not None and fails(printer.last, args.fail_on))
 
 
 class Printer:
-    """Prints frames that differ from the last in what a script waits for."""
+    """Prints frames that differ from the last in what a script waits for; remarks go to stderr once each."""
 
     def __init__(self) -> None:
         self.last: Frame | None = None
         self._printed: tuple[object, ...] = ()
+        self._remarked: tuple[str, ...] = ()
 
     def publish(self, frame: Frame) -> None:
         """Print a frame where it is news."""
         if frame.behind or all(source.source == "pending" for source in frame.state.sources.values()):
             return
         self.last = frame
+        for remark in frame.remarks:
+            if remark not in self._remarked:
+                print(f"rltop: {printable(remark)}", file=sys.stderr, flush=True)
+        self._remarked = frame.remarks
         standing = tuple((a.rule, a.severity, a.step, a.cleared_step) for a in frame.alerts)
         looks = (frame.state.steps_done, frame.state.attempt, frame.status, standing)
         if looks != self._printed:

@@ -13,6 +13,7 @@ from ..models.settings import Settings
 from ..monitor.frame import Frame
 from ..monitor.places import place_of
 from .flags import complain, has_screen, on_screen, settings_of
+from .telling import Telling
 
 if TYPE_CHECKING:
     from ..monitor.session import Session
@@ -32,7 +33,12 @@ def run(args: argparse.Namespace) -> int:
         pipe = spare_the_keyboard()
     if place_of(target) is not None and (why := _unusable(target)):
         return complain(why)
-    return on_screen(_Opening(target, settings_of(args), args.record, pipe), args)
+    settings = settings_of(args)
+    telling = Telling(args, settings.notify)
+    try:
+        return on_screen(_Opening(target, settings, args.record, pipe, telling), args)
+    finally:
+        telling.close()
 
 
 def _unusable(target: str) -> str:
@@ -52,17 +58,20 @@ class _Opening:
 
     control = None
 
-    def __init__(self, target: str, settings: Settings, record: Path | None, pipe: int) -> None:
+    def __init__(
+        self, target: str, settings: Settings, record: Path | None, pipe: int, telling: Telling
+    ) -> None:
         self._target = target
         self._settings = settings
         self._record = record
         self._pipe = pipe
+        self._telling = telling
 
     async def run(self, publish: Callable[[Frame], None]) -> None:
         import asyncio
 
         session = await asyncio.to_thread(self._open)
-        await session.run(publish)
+        await session.run(self._telling.passing(publish))
 
     def _open(self) -> "Session":
         from ..monitor.clock import SystemClock
@@ -70,6 +79,7 @@ class _Opening:
         from ..monitor.telemetry.places import local
         from .opening import pipeline, recorder_of, waiting_sources_of
 
+        self._telling.open(check=False)
         sources = (*waiting_sources_of(self._target, self._pipe), local(want_tensor=True))
         return Session(sources, pipeline(self._settings), SystemClock(), recorder=recorder_of(self._record))
 

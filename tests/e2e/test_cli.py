@@ -37,7 +37,20 @@ def test_the_version_is_told() -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["", "check", "replay", "demo", "follow", "estimate", "prices", "gpus", "whatif", "reconcile", "alerts"],
+    [
+        "",
+        "check",
+        "replay",
+        "demo",
+        "follow",
+        "estimate",
+        "prices",
+        "gpus",
+        "whatif",
+        "reconcile",
+        "alerts",
+        "notify",
+    ],
 )
 def test_every_command_has_help_with_an_example(command: str) -> None:
     done = run(*command.split(), "--help")
@@ -86,6 +99,9 @@ def test_an_input_that_cannot_be_used_is_one_line_and_three(tmp_path: Path, word
         ("check", "x", "--prices", "2026-13-45"),
         ("check", "x", "--total-steps", "99999999999999999999"),
         ("follow", "x", "--record", "/"),
+        ("follow", "x", "--on-critical", "no-such-command-here now"),
+        ("follow", "x", "--on-critical", "'"),
+        ("follow", "x", "--on-critical", ""),
         ("check", "x", "--prices", "yesterday"),
         ("estimate", "--model", "m"),
         ("demo", "nothing"),

@@ -1,5 +1,6 @@
 """rltop.toml: merged, checked, and named when it is wrong."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -100,3 +101,43 @@ def test_every_setting_knows_the_line_that_it_is_from(tmp_path: Path) -> None:
     assert found["alerts", "budget", "warn"] == f"{below}, line 4"
     assert found["alerts", "budget", "critical"] == f"{above}, line 7"
     assert origins((below, above), "math-1")["alerts", "budget", "critical"] == f"{above}, line 3"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="only there do files have such permissions")
+@pytest.mark.parametrize(
+    ("url", "mode", "fine"),
+    [
+        ("slack://Sesame", 0o644, False),
+        ("slack://Sesame", 0o640, False),
+        ("slack://Sesame", 0o600, True),
+        ("$SLACK_URL", 0o644, True),
+        ("mailto://me:${RLTOP_MAIL}@x.org", 0o644, True),
+    ],
+)
+@pytest.mark.parametrize("table", ["[notify]", '[runs."a*".notify]'])
+def test_a_file_with_an_address_in_it_must_be_the_users_alone(
+    tmp_path: Path, table: str, url: str, mode: int, fine: bool
+) -> None:
+    path = write(tmp_path / "x.toml", f'{table}\nurls = ["{url}"]\n')
+    path.chmod(mode)
+    if fine:
+        assert load((path,), "abc")["notify"] == {"urls": [url]} if "runs" in table else True
+        return
+    with pytest.raises(SettingsError, match="chmod 600") as caught:
+        load((path,))
+    assert "Sesame" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[notify]\nurl = "slack://Sesame"\n', "line 2: notify.url: unknown setting; known are urls"),
+        ('[notify]\nterminal = ["gong"]\n', "line 2: notify.terminal.0"),
+        ("[notify]\nurls = [3]\n", "line 2: notify.urls.0"),
+        ('[notify]\nseverity = "bad"\n', "line 2: notify.severity"),
+    ],
+)
+def test_a_wrong_word_about_notifications_is_named(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(SettingsError, match=message) as caught:
+        load((write(tmp_path / "x.toml", text),))
+    assert "Sesame" not in str(caught.value)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from rich.cells import cell_len
+from textual.drivers.headless_driver import HeadlessDriver
 from textual.widgets import Input
 
 from rltop.models.alert import Watch
@@ -366,6 +367,20 @@ async def test_a_key_on_the_bottom_line_can_be_clicked() -> None:
         text = await until(pilot, app, "COST")
         await pilot.click("#keys", offset=(text.splitlines()[-1].index("alerts"), 0))
         await until(pilot, app, "ACTIVE")
+
+
+async def test_what_rings_the_terminal_is_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[str] = []
+
+    def write(driver: HeadlessDriver, data: str) -> None:
+        written.append(data)
+
+    monkeypatch.setattr(HeadlessDriver, "write", write)
+    ringing = replace(frames.verl(), call="\x07\x1b]9;rltop: nan\x07")
+    app = RltopApp(Frames(frames.verl(), ringing, frames.verl()))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+    assert [data for data in written if "nan" in data] == [ringing.call]
 
 
 async def test_the_alerts_screen_ends_with_what_is_watched_and_what_is_not() -> None:

@@ -58,7 +58,7 @@ def unsaid(frame: Frame) -> list[str]:
 
 def about_input(frame: Frame) -> list[str]:
     """What went wrong in reading, source by source."""
-    return [note for status in frame.state.sources.values() for note in _about(status)]
+    return [*frame.remarks, *(note for status in frame.state.sources.values() for note in _about(status))]
 
 
 def _about(status: SourceStatus) -> list[str]:
