@@ -6,19 +6,15 @@ may end with code 0; what the log shows of the steps is said beside it.
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from ...models.event import Ended, Event, LogLine, Progress, SourceStatus
-from ...models.run import ConfigValue, RunInfo
+from ...models.event import Ended, Event, LogLine, SourceStatus
+from ...models.run import RunInfo
 from ..source import Format, Probe, Source
 from ..tells import Tells
 from ..transport import open_transport
 from .protowire import BadWire, Fields, fields_of
-from .tb_tellers import PlainTeller, Teller, teller_of
-from .tfevents import Group
-from .verl.faults import Faults
-from .verl.rayline import said
 from .wandb_log import MAGIC, WandbLog
 from .wandb_records import (
     CONFIG,
@@ -34,12 +30,9 @@ from .wandb_records import (
     row_of,
 )
 from .wandb_stats import Hardware, gpus_of
+from .wandb_telling import WandbTelling
 
 POLL_BYTES = 8 * 1024 * 1024
-STEP_KEYS = ("train/global_step", "trainer/global_step", "rollout/step", "train/step", "eval/step", "_step")
-"""Where a trainer keeps its own count, W&B's `_step` counts calls and not steps."""
-OWN = ("_step", "_timestamp", "_runtime")
-UNDECIDED_ROWS = 8
 LATEST = "latest-run"
 RUN_FILE = re.compile(r"run-[\w-]+\.wandb")
 
@@ -53,13 +46,7 @@ class WandbSource:
         self._poll_bytes = poll_bytes
         self._log = WandbLog()
         self._hardware = Hardware()
-        self._faults = Faults()
-        self._teller: Teller | None = None
-        self._undecided: list[Group] = []
-        self._config: dict[str, ConfigValue] = {}
-        self._last_step: int | None = None
-        self._total: int | None = None
-        self._progress: Progress | None = None
+        self._telling = WandbTelling()
         self._bad = 0
         self._status: SourceStatus | None = None
 
@@ -77,19 +64,13 @@ class WandbSource:
             if left <= 0:
                 self.more = True
                 break
-        if self._progress is not None:
-            events.append(self._progress)
-            self._progress = None
+        events.extend(self._telling.progress())
         events.extend(self._changed_status())
         return events
 
     def close(self) -> list[Event]:
         """Rows whose framework was never known; lets go of the file."""
-        events: list[Event] = []
-        if self._teller is None and self._undecided:
-            events += self._decide(PlainTeller(None))
-        events.extend(self._faults.flush())
-        events.extend(self._changed_status())
+        events = [*self._telling.flush(), *self._changed_status()]
         self._transport.close()
         return events
 
@@ -97,38 +78,11 @@ class WandbSource:
         try:
             record = record_of(data)
             if record.kind == HISTORY:
-                return self._row(row_of(record.payload))
+                return self._telling.row(row_of(record.payload))
             return list(self._other(record))
         except BadWire:
             self._bad += 1
             return ()
-
-    def _row(self, values: dict[str, float]) -> Iterable[Event]:
-        key = next((key for key in STEP_KEYS if key in values), None)
-        step = values.get(key, -1.0) if key is not None else -1.0
-        if not 0 <= step < 2**53:
-            return ()  # a row without a step, or with one that is no number
-        at, runtime = values.get("_timestamp"), values.get("_runtime")
-        for own in OWN:
-            values.pop(own, None)
-        self._last_step = max(int(step), self._last_step or 0)
-        if runtime is not None and runtime == runtime:
-            self._progress = Progress(step=int(step), elapsed_s=runtime)
-        group = Group(int(step), at or 0.0, values)
-        if self._teller is not None:
-            return self._teller.whole(group)
-        self._undecided.append(group)
-        tags = {tag for waiting in self._undecided for tag in waiting.values}
-        teller = teller_of(tags)
-        if teller is None and len(self._undecided) < UNDECIDED_ROWS:
-            return ()
-        return self._decide(teller or PlainTeller(None))
-
-    def _decide(self, teller: Teller) -> list[Event]:
-        self._teller = teller
-        waiting, self._undecided = self._undecided, []
-        events = list(self._told_config(self._config))
-        return events + [event for group in waiting for event in teller.whole(group)]
 
     def _other(self, record: Record) -> Iterator[Event]:
         """Records that come seldom."""
@@ -138,13 +92,13 @@ class WandbSource:
         if record.kind == RUN:
             yield from self._run(fields)
         elif record.kind == CONFIG:
-            yield from self._configured(config_of(fields))
+            yield from self._telling.configured(config_of(fields))
         elif record.kind == STATS:
             sample = gpus_of(fields, self._hardware)
             if sample is not None:
                 yield sample
         elif record.kind == OUTPUT_RAW:
-            yield from self._output(fields.text(3) or "")
+            yield from self._telling.output(fields.text(3) or "")
         elif record.kind == EXIT:
             yield from self._exit(fields.integer(1) or 0)
         else:
@@ -159,39 +113,15 @@ class WandbSource:
         )
         config = fields.payload(4)
         if config is not None:
-            yield from self._configured(config_of(fields_of(config)))
-
-    def _configured(self, config: dict[str, ConfigValue]) -> Iterator[Event]:
-        if not config:
-            return
-        self._config.update(config)
-        yield RunInfo(config=config)
-        if self._teller is not None:
-            yield from self._told_config(self._config)
-
-    def _told_config(self, config: Mapping[str, ConfigValue]) -> Iterator[Event]:
-        """What the framework's own reader makes of the configuration."""
-        if self._teller is None:
-            return
-        for event in self._teller.config(config):
-            if isinstance(event, RunInfo) and event.total_steps is not None:
-                self._total = event.total_steps
-            yield event
-
-    def _output(self, text: str) -> Iterator[Event]:
-        for line in text.splitlines():
-            if self._faults.reading or "rror" in line or "Traceback" in line or "memory" in line:
-                for one in said(line):
-                    yield from self._faults.read(one.by, one.words, None)
+            yield from self._telling.configured(config_of(fields_of(config)))
 
     def _exit(self, code: int) -> Iterator[Event]:
-        short = self._total is not None and self._last_step is not None and self._last_step < self._total
         if code:
             yield Ended(status="crashed", message=f"W&B exit code {code}")
             return
         message = "W&B exit code 0"
-        if short:
-            message += f", but at step {self._last_step} of {self._total}"
+        if short := self._telling.short:
+            message += f", but at {short}"
             yield LogLine(text=f"{message}: trainers report 0 after a crash too", level="warning")
         yield Ended(status="finished", message=message)
 
