@@ -20,7 +20,11 @@ class Place(NamedTuple):
     module: str
 
 
-PLACES: tuple[Place, ...] = ()
+PLACES: tuple[Place, ...] = (
+    Place("wandb:", ".wandb_api"),
+    Place("https://", ".wandb_api"),
+    Place("http://", ".wandb_api"),
+)
 
 
 def place_of(target: str) -> Place | None:

@@ -94,9 +94,7 @@ class WandbSource:
         elif record.kind == CONFIG:
             yield from self._telling.configured(config_of(fields))
         elif record.kind == STATS:
-            sample = gpus_of(fields, self._hardware)
-            if sample is not None:
-                yield sample
+            yield from gpus_of(fields, self._hardware)
         elif record.kind == OUTPUT_RAW:
             yield from self._telling.output(fields.text(3) or "")
         elif record.kind == EXIT:

@@ -4,8 +4,9 @@ by one regular expression a row; a row in which that finds less than there is, i
 Field numbers: wandb/proto/wandb_internal.proto (message Record and those in it).
 """
 
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple, cast
 
 from pydantic_core import from_json
@@ -81,13 +82,18 @@ def items_of(fields: Fields, number: int) -> Iterator[tuple[str, str]]:
             yield key, value
 
 
-def config_of(fields: Fields, number: int = 1) -> dict[str, ConfigValue]:
-    """A configuration, flattened with dots."""
+def flattened(config: Mapping[str, object]) -> dict[str, ConfigValue]:
+    """A configuration, flattened with dots; without what W&B keeps in it for itself."""
     flat: dict[str, ConfigValue] = {}
-    for key, text in items_of(fields, number):
+    for key, value in config.items():
         if not key.startswith("_wandb"):
-            _flatten(flat, key, _json(text), 0)
+            _flatten(flat, key, value, 0)
     return flat
+
+
+def config_of(fields: Fields, number: int = 1) -> dict[str, ConfigValue]:
+    """What a configuration record says, flattened with dots."""
+    return flattened({key: _json(text) for key, text in items_of(fields, number)})
 
 
 def number_of(text: str) -> float | None:
@@ -98,6 +104,20 @@ def number_of(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
+
+
+def numbers_in(row: Mapping[str, object], prefix: str = "", depth: int = 0) -> Iterator[tuple[str, float]]:
+    """The numbers of a history row as the server gives it: nested keys joined with dots, NaN and the
+    infinities as text."""
+    for key, value in row.items():
+        if isinstance(value, int | float):
+            yield prefix + key, _float(value)
+        elif isinstance(value, str):
+            if value in ("NaN", "Infinity", "-Infinity"):
+                yield prefix + key, float(value)
+        elif isinstance(value, dict) and depth < DEEPEST_CONFIG:
+            inner = cast("dict[str, object]", value)
+            yield from numbers_in(inner, f"{prefix}{key}.", depth + 1)
 
 
 def _walked(payload: bytes) -> Iterator[tuple[str, float]]:
@@ -124,3 +144,10 @@ def _json(text: str) -> object:
     except ValueError:
         return text
     return value
+
+
+def _float(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # a whole number of more than 308 digits
+        return math.inf if value > 0 else -math.inf
