@@ -33,6 +33,7 @@ class Reader:
         self._events: SimpleQueue[list[Event]] = SimpleQueue()
         self._pause = Pause()
         self._caught_up = threading.Event()
+        self._done = threading.Event()
         self._thread = threading.Thread(target=self._work, name=f"rltop-{name}", daemon=True)
         self._started = False
 
@@ -40,6 +41,11 @@ class Reader:
     def more(self) -> bool:
         """Whether more lies waiting, or the first answer is still to come."""
         return self._started and not (self._caught_up.is_set() and self._events.empty())
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more is to come: the thread has ended, and all that it said has been given."""
+        return self._done.is_set() and self._events.empty()
 
     def poll(self, now: float) -> list[Event]:
         """What has been answered since the last time."""
@@ -75,4 +81,5 @@ class Reader:
                 if self._pause.is_set():
                     return
         finally:
+            self._done.set()
             self._caught_up.set()

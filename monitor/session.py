@@ -9,6 +9,7 @@ from ..models.event import Event, SourceStatus
 from .clock import Clock
 from .frame import Frame
 from .pipeline import Pipeline
+from .reader import Reader
 from .recorder import Recorder
 from .source import Source
 from .status import last_sign_of_life
@@ -123,7 +124,8 @@ class Session:
         all_ended = bool(sources) and all(source.state == "ended" for source in told)
         alive_at = last_sign_of_life(state)
         left = alive_at is not None and now - alive_at > LEFT_S
-        return all_ended or left or state.ended is not None
+        silent = all(isinstance(source, Reader) and source.over for source in self._sources)
+        return all_ended or silent or left or state.ended is not None
 
     def _fold(self, behind: bool) -> Frame:
         """Fold a batch of what was read."""

@@ -16,14 +16,17 @@ from ...models.text import printable
 
 PATIENCE_S = 30
 """How long one question may take."""
-SETTINGS = {
+SILENCE = {
     "WANDB_SILENT": "true",  # says nothing, and can no longer ask for a key
     "WANDB_CONSOLE": "off",
     "WANDB_ERROR_REPORTING": "false",
+}
+HASTE = {
     "WANDB_X_GRAPHQL_RETRY_MAX": "1",  # waits as long as the server asks; after that the pauses are ours
     "WANDB_X_GRAPHQL_RETRY_WAIT_MIN_SECONDS": "1",
     "WANDB_X_GRAPHQL_TIMEOUT_SECONDS": "20",
 }
+"""Unless the user has set them."""
 FOLDERS = ("WANDB_DIR", "WANDB_CACHE_DIR", "WANDB_DATA_DIR", "WANDB_ARTIFACT_DIR")
 """Where it would keep files of its own."""
 LISTED = 5
@@ -159,7 +162,9 @@ class Client:
 
 def _hush() -> None:
     """Before W&B's package is imported: it reads these once."""
-    os.environ.update(SETTINGS)
+    os.environ.update(SILENCE)
+    for name, value in HASTE.items():
+        os.environ.setdefault(name, value)
     folder = tempfile.mkdtemp(prefix="rltop-wandb-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     os.environ.update(dict.fromkeys(FOLDERS, folder))

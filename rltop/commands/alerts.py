@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
         except TargetError as error:
             return complain(str(error))
         frame = Session(sources, pipeline(settings), SystemClock()).read_all()
-        if why := unreadable(frame):
+        if why := unreadable(frame.state):
             return complain(why)
         watched = {watch.rule: watch for watch in frame.watched}
     said_in = origins(config_files(), args.target)

@@ -18,7 +18,7 @@ def run(args: argparse.Namespace) -> int:
         return complain(str(error))
     session = Session(sources, pipeline(settings_of(args)), SystemClock())
     frame = session.read_all()
-    if why := unreadable(frame):
+    if why := unreadable(frame.state):
         return complain(why)
     print(report(frame).model_dump_json(by_alias=True, indent=2) if args.json else page(frame))
     return int(fails(frame, args.fail_on))

@@ -10,7 +10,7 @@ from platformdirs import user_config_path
 from ..models.settings import Settings, TokenRates
 from ..models.text import printable
 from ..monitor.config import NAME, load
-from ..monitor.frame import Frame
+from ..monitor.state import RunState
 from ..tui.runner import Runner
 
 USAGE, UNUSABLE = 2, 3
@@ -22,10 +22,14 @@ def complain(message: str) -> int:
     return UNUSABLE
 
 
-def unreadable(frame: Frame) -> str:
+def unreadable(state: RunState) -> str:
     """Why nothing at all could be read; empty where something could."""
-    sources = frame.state.sources.values()
-    failed = [source for source in sources if source.state == "denied" or source.source == "pending"]
+    sources = state.sources.values()
+    failed = [
+        source
+        for source in sources
+        if source.source == "pending" or (source.state in ("denied", "lost") and not source.lines)
+    ]
     return failed[0].reason if failed and len(failed) == len(sources) else ""
 
 

@@ -15,7 +15,7 @@ from ..monitor.clock import SystemClock
 from ..monitor.frame import Frame
 from ..monitor.session import Session
 from ..monitor.target import TargetError
-from .flags import complain, settings_of
+from .flags import complain, settings_of, unreadable
 from .opening import pipeline, recorder_of, waiting_sources_of
 from .telling import Telling
 
@@ -39,9 +39,8 @@ def run(args: argparse.Namespace) -> int:
         asyncio.run(session.run(telling.passing(printer.publish)))
     finally:
         telling.close()
-    told = session.pipeline.state.sources.values()
-    if told and all(source.source == "pending" for source in told):
-        return complain(next(iter(told)).reason)
+    if why := unreadable(session.pipeline.state):
+        return complain(why)
     return int(printer.last is not None and fails(printer.last, args.fail_on))
 
 
@@ -55,7 +54,7 @@ class Printer:
 
     def publish(self, frame: Frame) -> None:
         """Print a frame where it is news."""
-        if frame.behind or all(source.source == "pending" for source in frame.state.sources.values()):
+        if frame.behind or not frame.state.sources or unreadable(frame.state):
             return
         self.last = frame
         for remark in frame.remarks:

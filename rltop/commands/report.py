@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
         return complain(str(error))
     session = Session(sources, pipeline(settings_of(args)), SystemClock())
     frame = session.read_all()
-    if why := unreadable(frame):
+    if why := unreadable(frame.state):
         return complain(why)
     written = write(frame, session.pipeline, form)
     if args.output is None:

@@ -4,7 +4,7 @@ import json
 import re
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -102,7 +102,7 @@ class WandbServer:
         return {"project": {"internalId": "1", "runCount": len(names), "readOnly": False, "runs": runs}}
 
 
-VIEWER = {
+VIEWER: Mapping[str, Any] = {
     "id": "VXNlcjox",
     "entity": "team",
     "username": "someone",
@@ -174,7 +174,7 @@ def _told(run: ServedRun, query: str, variables: Mapping[str, Any]) -> Mapping[s
 
 
 @contextmanager
-def serving() -> Iterator[WandbServer]:
+def serving() -> Generator[WandbServer]:
     """A server on a port of its own."""
     wandb = WandbServer()
 
