@@ -1,13 +1,13 @@
 """The one thing that leaves the pipeline: all that a screen, a line of JSON or a report needs of a moment."""
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ..models.alert import Alert, Watch
 from ..models.gpu import GpuUse
 from ..models.health import Health
-from ..models.money import Bill
+from ..models.money import Bill, WhatIf
 from ..models.projection import Projection
 from ..models.run import RunInfo, RunStatus
 from ..models.settings import Settings
@@ -56,6 +56,10 @@ class Frame:
     alerts: tuple[Alert, ...]
     """All alerts in order of raising, cleared ones too."""
     replay: ReplayPosition | None = None
+    at_end_low: "array[float]" = field(default_factory=lambda: array("d"))
+    """The P10 that went with `at_end`."""
+    at_end_high: "array[float]" = field(default_factory=lambda: array("d"))
+    """The P90 that went with `at_end`."""
     step_usd: "array[float]" = field(default_factory=lambda: array("d"))
     """Dollars of each closed row, evals and checkpoints of that step included, NaN where unpriced."""
     gpu_use: GpuUse | None = None
@@ -68,3 +72,9 @@ class Frame:
     """What to write to the terminal, once, so that it calls whoever sits there."""
     behind: bool = False
     """More of the log is waiting to be read: this is the run as it once was."""
+    ask: Callable[["Frame"], tuple[WhatIf, ...]] = lambda frame: ()
+    """Answers `whatifs`."""
+
+    def whatifs(self) -> tuple[WhatIf, ...]:
+        """What the run would cost if one thing were otherwise. Worked out when called, as few screens ask."""
+        return self.ask(self)

@@ -7,7 +7,7 @@ settings and the `now` that is passed in: the same events give the same frames.
 from array import array
 
 from ..models.event import Event
-from ..models.money import Bill, StepCost
+from ..models.money import Bill, StepCost, WhatIf
 from ..models.projection import Plan, Projection
 from ..models.run import RunInfo
 from ..models.settings import Settings
@@ -22,7 +22,7 @@ from .money.book import Book
 from .money.flops import whole_step_mfu
 from .money.ledger import Ledger
 from .money.pricing import resolve
-from .money.question import Run
+from .money.question import Run, usual
 from .ownkeys import OwnKeys
 from .projection.projector import Projector
 from .state import RunState
@@ -65,7 +65,7 @@ class Pipeline:
         self._spent = 0.0
         self._spent_usd = array("d")
         self._step_usd = array("d")
-        self._at_end = array("d")
+        self._at_end, self._at_end_low, self._at_end_high = array("d"), array("d"), array("d")
 
     def feed(self, event: Event, now: float) -> None:
         """Fold one event that was seen at `now` (unix s)."""
@@ -129,10 +129,18 @@ class Pipeline:
             projection=projection,
             health=health_of(self.state, self.info),
             alerts=self._alerts.alerts,
+            at_end_low=self._at_end_low,
+            at_end_high=self._at_end_high,
             step_usd=self._step_usd,
             watched=self._alerts.watched,
             behind=behind,
+            ask=self._whatifs,
         )
+
+    def _whatifs(self, frame: Frame) -> tuple[WhatIf, ...]:
+        from .money.whatif import whatifs  # other platforms' prices and work: few commands and screens ask
+
+        return whatifs(self.run_of(frame), self._book, usual(frame.info, frame.alerts))
 
     def settle(self, settings: Settings, now: float) -> None:
         """Take up other settings: all that follows from them is made anew."""
@@ -192,7 +200,10 @@ class Pipeline:
         projection = self._projector.project(
             spent_usd=bill.spent_usd, budget_usd=self.settings.budget_usd, dollars_only=True
         )
-        self._at_end.append(projection.final_usd.p50 if projection.final_usd else NAN)
+        final = projection.final_usd
+        self._at_end.append(final.p50 if final else NAN)
+        self._at_end_low.append(final.p10 if final else NAN)
+        self._at_end_high.append(final.p90 if final else NAN)
         self._alerts.observe(self._moment(row, cost, bill, projection, now))
 
     def _count_evals(self) -> None:

@@ -24,9 +24,13 @@ from .widgets.replay import ReplayBar
 REST_S = 0.25
 """Shortest time between two frames on screen."""
 VIEWS = {
+    "cost": ".screens.cost:CostScreen",
+    "length": ".screens.length:LengthScreen",
+    "health": ".screens.health:HealthScreen",
     "metrics": ".screens.metrics:MetricsScreen",
     "alerts": ".screens.alerts:AlertsScreen",
     "log": ".screens.log:LogScreen",
+    "config": ".screens.config:ConfigScreen",
 }
 """Screens over the overview, imported when they are first opened: the first picture needs none of them."""
 SomeScreen = TypeVar("SomeScreen", bound=Screen[None])

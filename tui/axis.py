@@ -52,3 +52,49 @@ def _spaced(low: float, high: float, rows: int, apart: int) -> Scale:
             return Scale(bottom, top, step)
         # The rounding down of the lower end has used up the room above.
         step = nice_step(step * 1.01, 1)
+
+
+def decades(low: float, high: float, rows: int) -> tuple[float, float, list[float]]:
+    """A logarithmic y axis over the powers of ten low … high: its bounds and its ticks, all as powers.
+
+    Ticks are whole powers where at least two are in view, else 1, 2 and 5 of each, else round numbers.
+    """
+    if not high - low > 1e-9:
+        low, high = low - 0.3, high + 0.3
+    pad = (high - low) * 0.03
+    low, high = low - pad, high + pad
+    most = max(2, rows // 2)
+    apart = max(1, math.ceil((high - low) / most))
+    whole = ticks(low, high, float(apart))
+    if len(whole) >= 2:
+        return low, high, whole
+    fine = [
+        power + math.log10(of)
+        for power in range(math.floor(low), math.ceil(high) + 1)
+        for of in (1, 2, 5)
+        if low <= power + math.log10(of) <= high
+    ]
+    if len(fine) >= 2:
+        return low, high, fine if len(fine) <= most else fine[:: math.ceil(len(fine) / most)]
+    step = nice_step(10**high - 10**low, most)
+    return low, high, [math.log10(value) for value in ticks(10**low, 10**high, step) if value > 0]
+
+
+def exact(value: float) -> str:
+    """A value as the crosshair gives it: six digits, as few as it needs."""
+    return f"{value:.6g}".replace("e-0", "e-").replace("e+0", "e")
+
+
+def span(seconds: float, step: float) -> str:
+    """Wall time on an axis: `0`, `45s`, `20m`, `6h`, `1h30`, `2d`."""
+    if seconds == 0:
+        return "0"
+    if step < 60:
+        return f"{seconds:.0f}s"
+    minutes = round(seconds / 60)
+    hours, rest = divmod(minutes, 60)
+    if step >= 86_400:
+        return f"{hours // 24}d"
+    if hours == 0:
+        return f"{rest}m"
+    return f"{hours}h{rest:02d}" if rest else f"{hours}h"

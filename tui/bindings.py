@@ -12,9 +12,13 @@ def _key(keys: str, action: str, description: str, id: str, shown: str | None = 
 
 SCREENS = (
     _key("1", "view('overview')", "overview: cost, length, health", "view.overview"),
+    _key("2", "view('cost')", "cost: the bill, what-ifs, forecasts", "view.cost"),
+    _key("3", "view('length')", "length: of the responses, and the cap", "view.length"),
+    _key("4", "view('health')", "health: reward, KL, entropy, gradients", "view.health"),
     _key("5", "view('metrics')", "metrics: every number of the log", "view.metrics"),
     _key("7", "view('alerts')", "alerts, and notes on the figures", "view.alerts"),
     _key("8", "view('log')", "log: errors, pauses, checkpoints", "view.log"),
+    _key("9", "view('config')", "config: every fact of the run", "view.config"),
 )
 GENERAL = (
     _key("escape", "leave", "back to the overview", "app.leave", "esc"),

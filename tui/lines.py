@@ -76,6 +76,36 @@ def fit(line: Line, width: int) -> Line:
     return tuple(kept)
 
 
+def overlaid(line: Line, at: int, piece: Span, over: str | None = None) -> Line:
+    """The line with a piece laid over it from cell `at` on, on the ground that is there.
+
+    `over` are the signs that may be covered; None covers all. The line's text is one cell a character there.
+    """
+    spans: list[Span] = []
+    start, stop = at, at + len(piece.text)
+    here = 0
+    for span in line:
+        size = cell_len(span.text)
+        if here + size <= start or here >= stop:
+            spans.append(span)
+        else:
+            left, right = max(start - here, 0), min(stop - here, size)
+            middle = span.text[left:right]
+            if over is not None and any(sign not in over for sign in middle):
+                spans.append(span)
+            else:
+                ground = "-band" if span.ink.endswith("band") else ""
+                words = piece.text[max(here - start, 0) :][: right - left]
+                parts = (
+                    Span(span.text[:left], span.ink),
+                    Span(words, f"{piece.ink}{ground}"),
+                    Span(span.text[right:], span.ink),
+                )
+                spans += [part for part in parts if part.text]
+        here += size
+    return tuple(spans)
+
+
 def tidied(line: Line) -> Line:
     """The same picture with no text that starts with a space: some viewers of saved pictures drop those."""
     spans: list[Span] = []

@@ -4,10 +4,12 @@ Where things meet in a cell, the measured line wins over the projected one, that
 and all of them over the band, which shines through as a ground of its own.
 """
 
+import math
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import NamedTuple
 
 from . import axis, raster
 from .glyphs import BLOCKS, BRAILLE, SHADE
@@ -28,6 +30,8 @@ class Curve:
     ys: Sequence[float]
     ink: str = "ours"
     dash: tuple[int, int] | None = None
+    name: str = ""
+    """What the crosshair calls it, where a chart has several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,22 @@ class Tick:
 
 
 @dataclass(frozen=True, slots=True)
+class Mark:
+    """Something that happened at x: a sign on the x axis. Of two in one cell the later of a plot's stays."""
+
+    x: float
+    sign: str
+    ink: str
+    word: str = ""
+    """What the crosshair says of it."""
+
+
+def plain_x(x: float) -> str:
+    """An x as a whole number."""
+    return f"{x:.0f}"
+
+
+@dataclass(frozen=True, slots=True)
 class Plot:
     """All of a chart. `curves` are drawn in order, the later over the earlier."""
 
@@ -75,6 +95,70 @@ class Plot:
     """Labelled places of x; they come before round ones."""
     y_label: Labeller = axis.label
     x_axis: bool = True
+    marks: tuple[Mark, ...] = ()
+    x_label: Labeller = axis.label
+    written: Callable[[float], str] = axis.exact
+    """A value under the crosshair."""
+    x_written: Callable[[float], str] = plain_x
+    """Where the crosshair stands."""
+    log: bool = False
+    """Whether y is in decades; what is not above 0 is then left out."""
+
+
+class Placed(NamedTuple):
+    """Where a plot lies in its room."""
+
+    view: View
+    left: int
+    """Cells before the grid: labels of y, and the axis."""
+    labels: dict[int, str]
+    """By row."""
+
+
+def place(plot: Plot, width: int, height: int, gutter: int = 0) -> Placed | None:
+    """Where a plot that is not `log` lies in `width` × `height` cells; None where there is no room for it.
+
+    `gutter` is the least width of the y labels, so that charts above each other line up.
+    """
+    rows = height - plot.x_axis
+    if rows < 1 or width < 8:
+        return None
+    if plot.log:
+        low, high, values = axis.decades(plot.y_low, plot.y_high, rows)
+        labels = {value: plot.y_label(10**value, 10 ** math.floor(value + 1e-9)) for value in values}
+    else:
+        low, high, step = axis.scale(plot.y_low, plot.y_high, rows)
+        labels = {value: plot.y_label(value, step) for value in axis.ticks(low, high, step)}
+    gutter = max([gutter, *(len(text) for text in labels.values())])
+    view = View(plot.x_low, plot.x_high, low, high, width - gutter - 2, rows)
+    if view.width < 4:
+        return None
+    return Placed(view, gutter + 2, {view.row(value): text for value, text in labels.items()})
+
+
+def in_decades(plot: Plot) -> Plot:
+    """A `log` plot with its values as powers of ten, as `place` and `paint` want it; any other as it is."""
+    if not plot.log:
+        return plot
+    positive = [y for curve in plot.curves for y in curve.ys if y > 0]
+    least, most = min(positive, default=1.0), max(positive, default=1.0)
+    low, high = (math.log10(max(y, least)) for y in (plot.y_low, plot.y_high))
+    fan = plot.fan
+    return replace(
+        plot,
+        y_low=low if plot.y_low > 0 else math.log10(least),
+        y_high=max(high, math.log10(most)) if plot.y_high <= 0 else high,
+        curves=tuple(_logged(curve) for curve in plot.curves),
+        fan=None
+        if fan is None
+        else Fan(fan.xs, *([math.log10(max(y, least)) for y in ys] for ys in (fan.lows, fan.highs))),
+        rules=tuple(replace(rule, y=math.log10(rule.y)) for rule in plot.rules if rule.y > 0),
+    )
+
+
+def _logged(curve: Curve) -> Curve:
+    pairs = [(x, math.log10(y)) for x, y in zip(curve.xs, curve.ys, strict=True) if y > 0]
+    return replace(curve, xs=[x for x, _ in pairs], ys=[y for _, y in pairs])
 
 
 def draw(plot: Plot, width: int, height: int, plain: bool = False, gutter: int = 0) -> list[Line]:
@@ -83,25 +167,24 @@ def draw(plot: Plot, width: int, height: int, plain: bool = False, gutter: int =
     `plain` is for screens without colour: the band is then shown by a sign instead of by its ground.
     `gutter` is the least width of the y labels, so that charts above each other line up.
     """
-    rows = height - plot.x_axis
-    if rows < 1 or width < 8:
+    plot = in_decades(plot)
+    placed = place(plot, width, height, gutter)
+    if placed is None:
         return [(Span(" " * width),)] * max(height, 0)
-    scale = axis.scale(plot.y_low, plot.y_high, rows)
-    values = axis.ticks(scale.low, scale.high, scale.step)
-    labels = {value: plot.y_label(value, scale.step) for value in values}
-    gutter = max([gutter, *(len(text) for text in labels.values())])
-    view = View(plot.x_low, plot.x_high, scale.low, scale.high, width - gutter - 2, rows)
-    if view.width < 4:
-        return [(Span(" " * width),)] * height
-    named = {view.row(value): text for value, text in labels.items()}
-    cells = _cells(plot, view, plain)
+    return paint(plot, placed, width, plain)
+
+
+def paint(plot: Plot, placed: Placed, width: int, plain: bool = False) -> list[Line]:
+    """The lines of a plot that has been placed."""
+    view, left, labels = placed
     lines: list[Line] = []
-    for index, body in enumerate(cells):
-        text = named.get(index, "")
-        edge = ("┼" if index == rows - 1 else "┤") if text else ("└" if index == rows - 1 else "│")
-        lines.append((Span(f"{text:>{gutter}} ", "label"), Span(edge, "axis"), *_spans(body)))
+    for index, body in enumerate(_cells(plot, view, plain)):
+        text = labels.get(index, "")
+        last = index == view.height - 1
+        edge = ("┼" if last else "┤") if text else ("└" if last else "│")
+        lines.append((Span(f"{text:>{left - 2}} ", "label"), Span(edge, "axis"), *_spans(body)))
     if plot.x_axis:
-        lines.append(_x_labels(plot, view, width, gutter + 2))
+        lines.append(_x_labels(plot, view, width, left))
     return lines
 
 
@@ -142,6 +225,10 @@ def _ground(plot: Plot, view: View) -> list[list[Span]]:
                 line[column] = Span("┊", "mark")
         if plot.x_axis:
             cells[-1][column] = Span("┴", "axis")
+    if plot.x_axis:
+        for mark in plot.marks:
+            if 0 <= (column := view.column(mark.x)) < view.width:
+                cells[-1][column] = Span(mark.sign, mark.ink)
     return cells
 
 
@@ -199,7 +286,7 @@ def _x_labels(plot: Plot, view: View, width: int, left: int) -> Line:
     """Labels below the axis: those asked for first, then round ones where there is room."""
     taken: list[tuple[int, Span]] = []
     step = axis.nice_step(plot.x_high - plot.x_low, max(2, view.width // 12))
-    rounds = [Tick(value, axis.label(value, step)) for value in axis.ticks(plot.x_low, plot.x_high, step)]
+    rounds = [Tick(value, plot.x_label(value, step)) for value in axis.ticks(plot.x_low, plot.x_high, step)]
     for tick in (*plot.ticks, *rounds):
         column = view.column(tick.x)
         if not tick.label or not 0 <= column < view.width:

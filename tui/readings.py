@@ -30,41 +30,57 @@ class Series:
         self._xs: list[float] = []
         self._ys: list[float] = []
         self._ascending = True
+        self._along: Sequence[float] | None = None
 
-    def read(self, frame: Frame, column: Sequence[float]) -> tuple[list[float], list[float]]:
+    def read(
+        self, frame: Frame, column: Sequence[float], along: Sequence[float] | None = None
+    ) -> tuple[list[float], list[float]]:
         """Steps (ascending) and values of `column`, which has a cell for each row of the history.
 
-        The lists are this series' own and hold until the next read.
+        `along` has another x for each row instead of its step. The lists are this series' own and hold until
+        the next read.
         """
         state = frame.state
         progress = state.history.progress
         forgotten = len(progress) < self._settled or state.amended != self._amended
-        if forgotten or state.history is not self._history:
+        if forgotten or state.history is not self._history or along is not self._along:
+            self._along = along
             self._history, self._amended = state.history, state.amended
             self._settled = self._kept = 0
             self._ascending = True
         del self._xs[self._kept :], self._ys[self._kept :]
         settled = max(self._settled, len(progress) - _OPEN_TAIL)
-        self._extend(progress[self._settled : settled], state.history.steps, column)
+        places = state.history.steps if along is None else along
+        self._extend(progress[self._settled : settled], places, column)
         self._settled, self._kept = settled, len(self._xs)
-        self._extend(progress[settled:], state.history.steps, column)
+        self._extend(progress[settled:], places, column)
         if self._ascending:
             return self._xs, self._ys
         pairs = sorted(zip(self._xs, self._ys, strict=True))
         return [x for x, _ in pairs], [y for _, y in pairs]
 
-    def _extend(self, rows: "array[int]", steps: "array[int]", column: Sequence[float]) -> None:
+    def _extend(self, rows: "array[int]", steps: Sequence[float], column: Sequence[float]) -> None:
         xs, ys = self._xs, self._ys
-        known = len(column)
+        known = min(len(column), len(steps))
         newest = xs[-1] if xs else -math.inf
         for row in rows:
             if row < known and math.isfinite(value := column[row]):
                 step = steps[row]
+                if step != step:
+                    continue
                 if step < newest:  # asynchronous trainers may finish steps out of order
                     self._ascending = False
                 newest = step
                 xs.append(step)
                 ys.append(value)
+
+
+def seen(values: Sequence[float]) -> tuple[float, float]:
+    """The range of all values but the most extreme twentieth at either end."""
+    every = max(1, len(values) // 500)
+    ordered = sorted(values[::every])
+    aside = len(ordered) // 20
+    return ordered[aside], ordered[-1 - aside]
 
 
 def first_step(frame: Frame) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...models.alert import Alert
 from ...models.money import Bill, MeterName
 from ...models.projection import Projection
 from ...models.run import RunInfo, RunStatus
@@ -10,12 +11,16 @@ from ...models.settings import Settings
 from ..state import RunState
 from .ledger import Ledger
 
+USUAL_GPUS = 8
+PLATEAU = "reward_plateau"
+"""The alert whose step a run might have stopped at."""
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """What the user asks beyond what is asked of every run."""
 
-    gpus: int = 8
+    gpus: int = USUAL_GPUS
     gpu_type: str | None = None
     """None asks a run on Tinker about B200s, and a self-hosted one about its own GPUs at the MFU given."""
     usd_per_gpu_hour: float | None = None
@@ -25,6 +30,12 @@ class Question:
     """The step at which the run might have been stopped."""
     plateau_seen: bool = False
     """Whether that is where an alert says that the reward had gone flat, and not just a step."""
+
+
+def usual(info: RunInfo, alerts: Sequence[Alert]) -> Question:
+    """What is asked where nobody has asked for more: the run's own GPUs, and the plateau that it is on."""
+    flat = next((a.step for a in alerts if a.rule == PLATEAU and a.cleared_step is None), None)
+    return Question(gpus=info.gpus or USUAL_GPUS, plateau_step=flat, plateau_seen=flat is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +93,13 @@ class Run:
     @property
     def mfu(self) -> float | None:
         """Whole-step MFU over all steps that have one, weighted by their time."""
-        columns = self.state.history.columns
+        columns, closed = self.state.history.columns, self.state.closed
         done = [
             (mfu, seconds)
-            for mfu, seconds in zip(columns["mfu_whole_step"], columns["duration_s"], strict=True)
+            # Copies of equal length: the fold may be adding a row meanwhile.
+            for mfu, seconds in zip(
+                columns["mfu_whole_step"][:closed], columns["duration_s"][:closed], strict=True
+            )
             if mfu == mfu and seconds == seconds and seconds > 0
         ]
         total = sum(seconds for _, seconds in done)

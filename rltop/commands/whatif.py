@@ -9,16 +9,12 @@ from ..monitor.check import name_of
 from ..monitor.clock import SystemClock
 from ..monitor.frame import Frame
 from ..monitor.money.book import Book
-from ..monitor.money.question import Question
+from ..monitor.money.question import USUAL_GPUS, Question, usual
 from ..monitor.money.whatif import unanswered, whatifs
 from ..monitor.session import Session
 from ..monitor.target import TargetError
 from .flags import complain, settings_of
 from .opening import pipeline, price_book, sources_of
-
-PLATEAU = "reward_plateau"
-"""The alert whose step the run might have stopped at."""
-USUAL_GPUS = 8
 
 
 def run(args: argparse.Namespace) -> int:
@@ -64,13 +60,12 @@ def _dollars(one: WhatIf) -> str:
 
 
 def _question(frame: Frame, args: argparse.Namespace, elsewhere: bool) -> Question:
-    flat = (a.step for a in frame.alerts if a.rule == PLATEAU and a.cleared_step is None)
     return Question(
         gpus=args.gpus or frame.info.gpus or USUAL_GPUS,
         gpu_type=args.gpu_type if elsewhere else None,
         usd_per_gpu_hour=args.usd_per_gpu_hour,
         mfu=args.mfu,
-        plateau_step=next(flat, None) if args.stop_at is None else args.stop_at,
+        plateau_step=usual(frame.info, frame.alerts).plateau_step if args.stop_at is None else args.stop_at,
         plateau_seen=args.stop_at is None,
     )
 

@@ -93,7 +93,8 @@ async def test_eighty_by_twenty_four_cuts_nothing_of_the_overview() -> None:
     lines = await read(frames.verl(), (80, 24))
     assert "…" not in "\n".join(lines)
     assert "cap 2 048" in "\n".join(lines)
-    assert lines[-1].startswith(" 1 overview  5 metrics  7 alerts  8 log  ? help  q quit")
+    assert lines[-1].startswith(" 1 overview  2 cost  3 length  4 health  5 metrics")
+    assert lines[-1].rstrip().endswith("? help")
 
 
 async def test_a_hundred_and_twenty_columns_have_two_charts_a_table_and_the_gpus() -> None:

@@ -27,4 +27,4 @@ class HelpScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="help"):
-            yield HelpText((*self._here, *bindings.SCREENS, *bindings.GENERAL), self._replay)
+            yield HelpText(self._here, (*bindings.SCREENS, *bindings.GENERAL), self._replay)

@@ -19,10 +19,10 @@ from ..widgets.replay import ReplayBar
 from ..widgets.status import Status
 from ..widgets.steps import Steps
 from ..widgets.waiting import Waiting
-from .framed import FramedScreen
+from .charted import ChartedScreen
 
 
-class Overview(FramedScreen):
+class Overview(ChartedScreen):
     """All of it on one screen; the style sheet decides what stands where and what gives way."""
 
     def compose(self) -> ComposeResult:

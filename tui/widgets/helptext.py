@@ -16,37 +16,40 @@ SIGNS = (
     ("░", "band", "80 % of the outcomes that the run so far makes likely"),
     ("✖", "bad", "critical: act now"),
     ("▲", "warn", "warning: have a look"),
+    ("▿ ◇ ↺", "mark", "on an axis: evaluation, checkpoint, restart"),
     ("–", "dim", "not known: never 0, and never a guess"),
 )
 
 
 class HelpText(Panel):
-    """Made of the bindings themselves, in two columns where there is a second table and room for it."""
+    """Made of the bindings themselves, in two columns where there is room."""
 
-    def __init__(self, keys: Sequence[Binding], replay: Sequence[Binding]) -> None:
+    def __init__(self, here: Sequence[Binding], keys: Sequence[Binding], replay: Sequence[Binding]) -> None:
         super().__init__()
+        self._here = here
         self._keys = keys
         self._replay = replay
 
     def idle(self, width: int, height: int) -> list[Line]:
-        keys, replay = _table("KEYS", self._keys), _table("REPLAY", self._replay) if self._replay else []
         signs: list[Line] = [(Span("SIGNS", "title"),)]
         signs += [
             (Span(f"{sign}", ink), Span(" " * (KEY - len(sign)) + meaning)) for sign, ink, meaning in SIGNS
         ]
-        if not replay:
-            return [*keys, (), *signs]
-        left_width = max(cells(line) for line in keys) + GAP
-        if left_width + max(cells(line) for line in replay) > width:
-            return [*keys, (), *replay, (), *signs]
-        both = [(*fit(left, left_width), *right) for left, right in zip_longest(keys, replay, fillvalue=())]
-        return [*both, (), *signs]
+        left = [*_table("KEYS", self._keys), (), *signs]
+        right = [*_table("HERE", self._here), (), *_table("REPLAY", self._replay)]
+        left_width = max(cells(line) for line in left) + GAP
+        if left_width + max(cells(line) for line in right) > width:
+            return [*right, *left]
+        return [(*fit(one, left_width), *other) for one, other in zip_longest(left, right, fillvalue=())]
 
     def lay_out(self, frame: Frame, width: int, height: int) -> list[Line]:
         return self.idle(width, height)
 
 
 def _table(title: str, keys: Sequence[Binding]) -> list[Line]:
+    """Nothing where there are no keys of the kind."""
+    if not keys:
+        return []
     lines: list[Line] = [(Span(title, "title"),)]
     lines += [
         (Span(f"{binding.key_display or binding.key:<{KEY}}", "key"), Span(binding.description))

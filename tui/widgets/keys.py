@@ -30,7 +30,9 @@ class Keys(Panel):
         self._here = here
 
     def idle(self, width: int, height: int) -> list[Line]:
-        return [row([self._part(rank, *key) for rank, key in enumerate(self._keys)], width, gap=2)]
+        # Where room is short, the last go first, but never the key that shows all of them.
+        parts = [self._part(rank if key[0] != "?" else -1, *key) for rank, key in enumerate(self._keys)]
+        return [row(parts, width, gap=2)]
 
     def lay_out(self, frame: object, width: int, height: int) -> list[Line]:
         return self.idle(width, height)
