@@ -5,11 +5,15 @@ A cell that was unknown may become known (a step told in several lines); nothing
 
 import math
 from array import array
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping
+from operator import attrgetter
 
 from ..models.step import COLUMNS, Eval, Step
+from .column import Column
+from .table import Table
 
-NAN = math.nan
+_canonical: Callable[[Step], tuple[float | None, ...]] = attrgetter(*COLUMNS)
 
 
 class Row:
@@ -40,7 +44,7 @@ class Row:
     def raw(self, key: str) -> float | None:
         """A value as the log named it; NaN and infinities as logged, None when the key is not there."""
         column = self._history.raw.get(key)
-        return column[self.index] if column is not None and self.index < len(column) else None
+        return column.at(self.index) if column is not None and self.index < len(column) else None
 
     @property
     def nonfinite(self) -> Mapping[str, float]:
@@ -66,16 +70,23 @@ class History:
     def __init__(self) -> None:
         self.steps = array("q")
         self.attempts = array("q")
-        self.columns: dict[str, array[float]] = {name: array("d") for name in COLUMNS}
-        self.raw: dict[str, array[float]] = {}
-        self.phases: dict[str, array[float]] = {}
+        self._canonical = Table(COLUMNS, self.steps, exact=True)
+        self._raw = Table()
+        self._phases = Table(exact=True)
+        self.columns: Mapping[str, Column] = self._canonical.columns
+        """By canonical name, a cell for every row."""
+        self.raw: Mapping[str, Column] = self._raw.columns
+        """By the log's own key, each as long as its last known cell. Old cells have seven digits."""
+        self.phases: Mapping[str, Column] = self._phases.columns
         self.nonfinite: dict[int, dict[str, float]] = {}
         """Per row, what was logged as NaN or infinite: in a column it looks like a value never logged."""
         self.evals: list[Eval] = []
         self.progress = array("q")
         """Rows that count as progress: without those that a restart made void. In order of arrival."""
         self.trained_upper_bound = False
-        self._rows: dict[tuple[int, int], int] = {}
+        self._numbers = RowNumbers(self.steps)
+        self._ascending = True
+        """Whether the steps of `progress` are in order, as they nearly always are."""
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -88,9 +99,9 @@ class History:
 
     def series(self, name: str) -> Iterator[tuple[int, float]]:
         """(step, value) over the rows that count as progress, unknown ones left out."""
-        column = self.columns[name]
+        at = self.columns[name].at
         for index in self.progress:
-            value = column[index]
+            value = at(index)
             if value == value:  # not NaN
                 yield self.steps[index], value
 
@@ -99,61 +110,83 @@ class History:
 
         A later part of the same step wins over an earlier one.
         """
-        index = self._rows.get((step.step, step.attempt))
+        index = self._numbers.find(step.step, step.attempt)
         if index is None:
             index = self._append(step.step, step.attempt)
-        for name in step.model_fields_set:
-            column = self.columns.get(name)
-            if column is not None and (value := getattr(step, name)) is not None:
-                column[index] = value
-                if not math.isfinite(value):
-                    self.nonfinite.setdefault(index, {})[name] = value
-        for name, seconds in step.phases.items():
-            self._cell(self.phases, name, index, seconds)
-        for key, value in step.raw.items():
-            self._cell(self.raw, key, index, value)
-            if not math.isfinite(value):
-                self.nonfinite.setdefault(index, {})[key] = value
+        cells = zip(COLUMNS, _canonical(step), strict=True)
+        told = {name: value for name, value in cells if value is not None}
+        self._canonical.write(index, told)
+        self._note_nonfinite(index, told)
+        if step.phases:
+            self._phases.write(index, {name: seconds for name, seconds in step.phases.items()})
+        if step.raw:
+            self._raw.write(index, step.raw)
+            self._note_nonfinite(index, step.raw)
         self.trained_upper_bound |= step.trained_upper_bound
         return index
 
     def set(self, name: str, index: int, value: float | None) -> None:
         """Fill in a derived canonical quantity."""
         if value is not None:
-            self.columns[name][index] = value
+            self._canonical.put(name, index, value)
 
     def restart(self, from_step: int) -> None:
         """Steps from `from_step` on no longer count as progress."""
-        kept = [index for index in self.progress if self.steps[index] < from_step]
-        self.progress = array("q", kept)
+        if self._ascending:
+            del self.progress[bisect_left(self.progress, from_step, key=self.steps.__getitem__) :]
+        else:
+            kept = [index for index in self.progress if self.steps[index] < from_step]
+            self.progress = array("q", kept)
 
     def _append(self, step: int, attempt: int) -> int:
         index = len(self.steps)
         self.steps.append(step)
         self.attempts.append(attempt)
-        for column in self.columns.values():
-            column.append(NAN)
+        if self.progress and step < self.steps[self.progress[-1]]:
+            self._ascending = False
         self.progress.append(index)
-        self._rows[step, attempt] = index
+        self._numbers.add(step, attempt, index)
         return index
 
-    def _cell(self, columns: "dict[str, array[float]]", name: str, index: int, value: float) -> None:
-        """Raw columns are as long as their last known cell, so that a rare key costs little."""
-        column = columns.get(name)
-        if column is None:
-            column = columns[name] = array("d")
-        gap = index - len(column)
-        if gap >= 0:
-            if gap:
-                column.extend([NAN] * gap)
-            column.append(value)
+    def _note_nonfinite(self, index: int, values: Mapping[str, float]) -> None:
+        if math.isfinite(sum(values.values())):
+            return
+        broken = {name: value for name, value in values.items() if not math.isfinite(value)}
+        if broken:
+            self.nonfinite.setdefault(index, {}).update(broken)
+
+
+class RowNumbers:
+    """The row of a step by its number and attempt. Steps of an attempt come in order, but for a few."""
+
+    def __init__(self, steps: "array[int]") -> None:
+        self._steps = steps
+        self._ordered: dict[int, array[int]] = {}
+        """By attempt, the rows whose steps were above all before them."""
+        self._late: dict[tuple[int, int], int] = {}
+
+    def find(self, step: int, attempt: int) -> int | None:
+        """The row, or None where the step is new."""
+        ordered = self._ordered.get(attempt)
+        if ordered is None or step > self._steps[ordered[-1]]:
+            return None
+        index = ordered[bisect_left(ordered, step, key=self._steps.__getitem__)]
+        return index if self._steps[index] == step else self._late.get((step, attempt))
+
+    def add(self, step: int, attempt: int, index: int) -> None:
+        """Note the row of a new step, which the list of steps holds already."""
+        ordered = self._ordered.get(attempt)
+        if ordered is None:
+            self._ordered[attempt] = array("q", [index])
+        elif step > self._steps[ordered[-1]]:
+            ordered.append(index)
         else:
-            column[index] = value
+            self._late[step, attempt] = index
 
 
-def known(column: "array[float] | None", index: int) -> float | None:
+def known(column: Column | None, index: int) -> float | None:
     """A cell, with NaN and a cell that was never written as None."""
-    if column is None or index >= len(column):
+    if column is None:
         return None
-    value = column[index]
+    value = column.at(index)
     return value if value == value else None

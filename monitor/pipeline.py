@@ -14,9 +14,10 @@ from ..models.settings import Settings
 from ..models.step import Step
 from . import reduce as fold
 from .alerts.engine import AlertEngine
+from .column import NAN
 from .frame import Frame
 from .health import health_of
-from .history import NAN, Row
+from .history import Row
 from .moment import Moment
 from .money.book import Book
 from .money.flops import whole_step_mfu

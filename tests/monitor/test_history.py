@@ -2,6 +2,9 @@
 
 import math
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from rltop.models.step import Step
 from rltop.monitor.history import History
 
@@ -67,3 +70,23 @@ def test_phases_are_read_by_name() -> None:
     assert history.row(0).phases() == {"generate": 3.0}
     assert history.row(1).phase("eval") == 9.0
     assert history.row(0).phase("eval") is None
+
+
+@given(st.lists(st.tuples(st.integers(-5, 30), st.integers(0, 2)), max_size=60))
+def test_each_step_of_each_attempt_has_one_row_in_whatever_order(
+    told: list[tuple[int, int]],
+) -> None:
+    history, rows = History(), dict[tuple[int, int], int]()
+    for step, attempt in told:
+        expected = rows.setdefault((step, attempt), len(rows))
+        assert history.write(Step(step=step, attempt=attempt)) == expected
+    assert len(history) == len(rows)
+
+
+@given(st.lists(st.integers(0, 20), unique=True, max_size=20), st.integers(0, 20))
+def test_a_restart_leaves_the_steps_before_it_as_progress(steps: list[int], from_step: int) -> None:
+    history = History()
+    for step in steps:
+        history.write(Step(step=step))
+    history.restart(from_step)
+    assert [history.steps[row] for row in history.progress] == [step for step in steps if step < from_step]

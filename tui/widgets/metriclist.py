@@ -1,7 +1,7 @@
 """Every number of the log under its own name: last value, least, greatest, and the way it went."""
 
 import math
-from array import array
+from collections.abc import Sequence
 
 from ...models import text
 from ...models.text import printable
@@ -45,7 +45,7 @@ class MetricList(Panel):
         return lines
 
 
-def _row(key: str, column: "array[float]", name: int, count: int) -> Line:
+def _row(key: str, column: Sequence[float], name: int, count: int) -> Line:
     values = [value for value in column[-TREND * 8 :] if math.isfinite(value)]
     figures = (column[-1] if len(column) else None, min(values, default=None), max(values, default=None))
     return (

@@ -202,4 +202,4 @@ def test_the_metrics_file_alone_tells_the_same_steps(shared_data: Path, name: st
     alone = read(FILE_LOGGER.open(folder / "file" / "verl_examples" / "gsm8k_demo.jsonl")).history
     assert list(alone.steps) == list(console.steps)
     for column in ("response_length_mean", "duration_s", "reward_mean", "kl"):
-        assert alone.columns[column] == console.columns[column]
+        assert list(alone.columns[column]) == list(console.columns[column])
