@@ -226,7 +226,48 @@ def _reconcile() -> Command:
     return parser, reconcile.run
 
 
+def _completion() -> Command:
+    parser = _parser(
+        "completion",
+        "A script for your shell that completes rltop's words.",
+        "examples:\n  rltop completion bash > ~/.local/share/bash-completion/completions/rltop\n"
+        "  rltop completion zsh > ~/.zfunc/_rltop\n",
+    )
+    from .commands import completion
+
+    completion.add_arguments(parser)
+    return parser, lambda args: completion.run(args, _whole_parser())
+
+
+def _whole_parser() -> argparse.ArgumentParser:
+    """Every command's words in one parser, for what completes them."""
+    watch, _ = COMMANDS["watch"]()
+    whole = argparse.ArgumentParser(prog="rltop", description=ABOUT)
+    for action in watch._actions:  # pyright: ignore[reportPrivateUsage] - argparse names them nowhere else
+        if action.option_strings and action.dest != "help":
+            whole._add_action(action)  # pyright: ignore[reportPrivateUsage]
+    commands = whole.add_subparsers(dest="command", metavar="COMMAND")
+    for name, command in COMMANDS.items():
+        if name != "watch":
+            parser, _ = command()
+            commands.add_parser(name, parents=[parser], add_help=False, help=parser.description)
+    return whole
+
+
 COMMANDS: dict[str, Callable[[], Command]] = {
+    "config": _plain(
+        "config",
+        "Settings in rltop.toml: which files are read, whether they are right, and what holds in the end.",
+        "examples:\n  rltop config path\n  rltop config check\n  rltop config show runs/my-run\n",
+    ),
+    "completion": _completion,
+    "serve": _plain(
+        "serve",
+        "The same screen in a browser, for this machine alone unless you say otherwise.",
+        "examples:\n  rltop serve runs/my-run\n  rltop serve train.log --port 9000 --budget 150\n\n"
+        "From elsewhere: ssh -L 8421:localhost:8421 HOST, and open http://localhost:8421.\n"
+        "Needs `pip install 'rltop[serve]'`.\n",
+    ),
     "report": _plain(
         "report",
         "The bill, how the projection moved, and the alerts: a page to keep or to show.",

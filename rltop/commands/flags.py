@@ -1,6 +1,7 @@
 """What flags and rltop.toml say, and how a command answers. Light: nothing here needs the pipeline."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -63,7 +64,8 @@ def config_files() -> Sequence[Path]:
 
 def has_screen() -> bool:
     """Whether there is a terminal to draw on. The screen is drawn on stderr and its size is stdout's."""
-    return sys.stdout.isatty() and sys.stderr.isatty()
+    in_browser = "TEXTUAL_DRIVER" in os.environ
+    return in_browser or (sys.stdout.isatty() and sys.stderr.isatty())
 
 
 def on_screen(session: Runner, args: argparse.Namespace) -> int:

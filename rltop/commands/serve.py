@@ -1,0 +1,61 @@
+"""`rltop serve`: the same screen in a browser, by textual-serve.
+
+Its one rule: whoever reaches the port sees the run and may press its keys. So it listens to this machine
+alone, unless the user says otherwise, and then a warning is printed.
+"""
+
+import argparse
+import errno
+import shlex
+import socket
+import sys
+
+from .flags import complain
+
+LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+PORT = 8421
+NOT_INSTALLED = "textual-serve is not installed: pip install 'rltop[serve]'"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Where to listen, and what to show."""
+    parser.add_argument(
+        "--host", default="localhost", metavar="NAME", help="address to listen on (localhost)"
+    )
+    parser.add_argument("--port", type=int, default=PORT, metavar="N", help=f"port to listen on ({PORT})")
+    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="…", help="what rltop would be given")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve until interrupted; every page that is opened is a screen of its own."""
+    try:
+        from .browser import Page  # aiohttp: 0.3 s, and not installed everywhere
+    except ModuleNotFoundError:
+        return complain(NOT_INSTALLED)
+    if why := _taken(args.host, args.port):
+        return complain(f"{args.host}:{args.port}: {why}; choose another with --port")
+    if args.host not in LOOPBACK:
+        print(
+            f"rltop: warning: whoever reaches {args.host}:{args.port} sees this run and can press its keys;"
+            " there is no password",
+            file=sys.stderr,
+        )
+    command = shlex.join([sys.executable, "-m", "rltop", *args.words])
+    Page(command, host=args.host, port=args.port, title="rltop").serve()
+    return 0
+
+
+def _taken(host: str, port: int) -> str:
+    """Why nobody can listen there; empty when one can."""
+    try:
+        place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(place[0], socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(place[4])
+    except OSError as error:
+        return (
+            "in use by another program" if error.errno == errno.EADDRINUSE else error.strerror or str(error)
+        )
+    except OverflowError:
+        return "no such port"
+    return ""

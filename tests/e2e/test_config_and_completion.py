@@ -1,0 +1,69 @@
+"""`rltop config` and `rltop completion`, as a shell sees them."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rltop.cli import COMMANDS, main
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_settings_are_shown_with_the_line_they_are_from(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("rltop.toml").write_text('budget_usd = 40\n\n[keys]\nreward_mean = "acc"\n')
+    assert main(["config", "show"]) == 0
+    assert capsys.readouterr().out == (
+        "budget_usd        40  (rltop.toml, line 1)\nkeys.reward_mean  acc  (rltop.toml, line 4)\n"
+    )
+
+
+def test_a_setting_that_cannot_be_used_is_exit_2_with_its_line(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("rltop.toml").write_text("budget_usd = 40\nbudgte = 3\n")
+    assert main(["config", "check"]) == 2
+    assert capsys.readouterr().err.startswith("rltop: rltop.toml, line 2: budgte: unknown setting; known are")
+
+
+def test_the_files_that_are_read_are_named_whether_there_or_not(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("rltop.toml").write_text("")
+    assert main(["config", "path"]) == 0
+    user, project = capsys.readouterr().out.splitlines()
+    assert user.endswith("(not there)")
+    assert project == "rltop.toml"
+
+
+def test_a_file_to_check_that_is_not_there_is_exit_3(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "check", "gone.toml"]) == 3
+    assert capsys.readouterr().err == "rltop: gone.toml: no such file\n"
+
+
+COMPLETE = """
+source rltop.bash
+complete_words() {
+  COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
+  _shtab_rltop rltop "${@: -1}" "${@: -2:1}"
+  echo "${COMPREPLY[@]}"
+}
+complete_words rltop rep
+complete -p rltop
+complete_words rltop check --fail-on war
+"""
+
+
+def test_bash_completes_commands_and_choices(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", "bash"]) == 0
+    Path("rltop.bash").write_text(capsys.readouterr().out)
+    told = subprocess.run(["bash", "-c", COMPLETE], capture_output=True, text=True, check=True).stdout
+    words, as_file, choice = told.splitlines()
+    assert set(words.split()) == {"replay", "report"}
+    assert "-o default" in as_file
+    assert choice == "warning"
+
+
+def test_every_command_is_among_the_words_that_are_completed(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["completion", "zsh"])
+    script = capsys.readouterr().out
+    assert [name for name in COMMANDS if name != "watch" and f"{name}:'" not in script] == []
