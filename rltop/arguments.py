@@ -40,6 +40,21 @@ def screen(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
 
 
+def gpus(parser: argparse.ArgumentParser) -> None:
+    """Where GPUs and inference engines are read."""
+    group = parser.add_argument_group("GPUs")
+    group.add_argument(
+        "--gpus-from",
+        action="append",
+        metavar="PLACE",
+        help="instead of this machine's: ssh://HOST[,HOST], http://HOST:9400/metrics, prom:http://HOST:9090, "
+        "ray, ray:http://HEAD:8265, local; may be given again",
+    )
+    group.add_argument(
+        "--engine", action="append", metavar="URL", help="a vLLM's or SGLang's metrics, as http://HOST:8000"
+    )
+
+
 def fail_on(parser: argparse.ArgumentParser) -> None:
     """When the exit code is 1."""
     parser.add_argument(

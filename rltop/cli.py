@@ -95,6 +95,7 @@ def _watch() -> Command:
     parser.add_argument("--record", type=Path, metavar="FILE", help="write all events, to replay them later")
     arguments.telling(parser)
     arguments.settings(parser)
+    arguments.gpus(parser)
     arguments.screen(parser)
     from .commands import watch  # each command's module is imported when it is called: --help stays quick
 
@@ -164,6 +165,7 @@ def _follow() -> Command:
     arguments.fail_on(parser)
     arguments.telling(parser)
     arguments.settings(parser)
+    arguments.gpus(parser)
     from .commands import follow
 
     return parser, follow.run
@@ -192,8 +194,17 @@ def _whatif() -> Command:
 def _gpus() -> Command:
     parser = _parser(
         "gpus",
-        "The GPUs of this machine, by the NVIDIA driver: busy, tensor cores, memory, power, temperature.",
-        "examples:\n  rltop gpus\n  rltop gpus --watch\n  rltop gpus --json | jq '.gpus[].util'\n",
+        "What GPUs do, here or elsewhere: busy, tensor cores, memory, power, temperature, errors.",
+        "examples:\n  rltop gpus\n  rltop gpus --watch ssh://node1,node2\n"
+        "  rltop gpus prom:http://prometheus:9090\n  rltop gpus --json | jq '.gpus[].util'\n",
+    )
+    parser.add_argument(
+        "places", nargs="*", metavar="PLACE",
+        help="ssh://HOST[,HOST], http://HOST:9400/metrics, prom:http://HOST:9090, ray, ray:http://HEAD:8265, "
+        "local (this machine)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--engine", action="append", metavar="URL", help="a vLLM's or SGLang's metrics, as http://HOST:8000"
     )
     parser.add_argument("--json", action="store_true", help="print JSON, as without a terminal")
     parser.add_argument("--watch", action="store_true", help="go on every 2 s; in JSON, a line each")

@@ -1,14 +1,18 @@
-"""A sample of GPUs as a plain table of at most 80 columns. Its one rule: what is not known is a dash."""
+"""A reading as plain text of at most 80 columns. Its one rule: what is not known is a dash."""
 
 from ...models import text
-from ...models.gpu import Gpu, GpuSample
+from ...models.gpu import Gpu, GpuSample, Serving
 
 NAME = 20
 STATES = {"ok": "", "lost": "✖ lost", "throttled": "▲ throttled", "unknown": "? no answer"}
 
 
-def page(sample: GpuSample) -> str:
-    """The table, with a line above it on where it is from and one below on what is wrong."""
+def page(told: GpuSample | Serving) -> str:
+    """A table of GPUs, with a line above it on where it is from and one below on what is wrong; an engine."""
+    return _engine(told) if isinstance(told, Serving) else _table(told)
+
+
+def _table(sample: GpuSample) -> str:
     title = f"{'GPU':>3}  {'name':<{NAME}}{'busy':>6}{'tensor':>8}{'memory':>13}{'power':>8}{'temp':>7}"
     lines = [f"{sample.host} · {sample.backend}", title, *(_row(gpu) for gpu in sample.gpus)]
     return "\n".join([*lines, sample.note] if sample.note else lines)
@@ -23,6 +27,18 @@ def _row(gpu: Gpu) -> str:
         f"{_memory(gpu):>13}{_rounded(gpu.power_w, 'W'):>8}{_rounded(gpu.temp_c, '°C'):>7}"
     )
     return f"{cells}  {STATES[gpu.state]}".rstrip()
+
+
+def _engine(told: Serving) -> str:
+    head = f"{told.host} · {told.engine}{' · ' + told.model if told.model else ''}"
+    asleep = " · asleep" if told.asleep else ""
+    rate = text.tokens(told.generation_tokens_per_s)
+    line = (
+        f"  {text.integer(told.running)} running, {text.integer(told.waiting)} waiting{asleep} · "
+        f"KV cache {text.percent(told.kv_cache_use)} · prefix hits {text.percent(told.prefix_hit_rate)} · "
+        f"{rate} tok/s"
+    )
+    return "\n".join([head, line, told.note] if told.note else [head, line])
 
 
 def _share(points: float | None) -> str:

@@ -8,6 +8,8 @@ import socket
 from collections.abc import Sequence
 from pathlib import Path
 
+from ...models.settings import SettingsError
+from ...models.text import printable
 from .sampler import Sampler
 from .source import GpuSource
 
@@ -17,10 +19,11 @@ FORMS = (
 FLEET_S = 5.0
 """Pause between looks over the network: what is asked there takes its own figures no more often."""
 ENGINE_S = 2.0
+SECRET = re.compile(r"//[^/@]*:[^/@]*@")
 MATCHED = re.compile(r"(?P<url>[^{]+)\{(?P<matchers>.*)\}")
 
 
-class PlaceError(ValueError):
+class PlaceError(SettingsError):
     """An address that means nothing; the message is one line."""
 
 
@@ -35,8 +38,17 @@ def gpus_from(places: Sequence[str], engines: Sequence[str] = (), want_tensor: b
     Raises:
         PlaceError: one of them means nothing.
     """
+    return GpuSource(samplers_at(places, engines, want_tensor))
+
+
+def samplers_at(places: Sequence[str], engines: Sequence[str], want_tensor: bool = False) -> list[Sampler]:
+    """What reads all these addresses.
+
+    Raises:
+        PlaceError: one of them means nothing.
+    """
     samplers = [sampler for place in places for sampler in samplers_of(place, want_tensor)]
-    return GpuSource([*samplers, *(_page(engine, ENGINE_S, want_tensor) for engine in engines)])
+    return [*samplers, *(_page(engine, ENGINE_S, want_tensor) for engine in engines)]
 
 
 def samplers_of(place: str, want_tensor: bool = False) -> list[Sampler]:
@@ -58,7 +70,12 @@ def samplers_of(place: str, want_tensor: bool = False) -> list[Sampler]:
         case "ray":
             return [_ray(place, rest, want_tensor)]
         case _:
-            raise PlaceError(f"{place}: not a place to read GPUs from; known are {FORMS}")
+            raise PlaceError(f"{shown(place)}: not a place to read GPUs from; known are {FORMS}")
+
+
+def shown(place: str) -> str:
+    """An address without the password that may be in it."""
+    return printable(SECRET.sub("//…@", place))
 
 
 def _local(host: str | None, want_tensor: bool) -> Sampler:
@@ -74,7 +91,7 @@ def _page(url: str, interval_s: float, want_tensor: bool) -> Sampler:
     try:
         address = address_of(url)
     except ValueError as error:
-        raise PlaceError(f"{url}: {error}") from None
+        raise PlaceError(f"{shown(url)}: {error}") from None
     if not address.url.partition("://")[2].partition("/")[2]:
         address = address._replace(url=address.url.rstrip("/") + "/metrics")
     return Sampler(MetricsProbe(address), interval_s, want_tensor)
@@ -89,7 +106,7 @@ def _prometheus(place: str, rest: str, want_tensor: bool) -> Sampler:
     try:
         return Sampler(PrometheusProbe(address_of(url), matchers), FLEET_S, want_tensor)
     except ValueError as error:
-        raise PlaceError(f"{place}: {error}") from None
+        raise PlaceError(f"{shown(place)}: {error}") from None
 
 
 def _ray(place: str, rest: str, want_tensor: bool) -> Sampler:
@@ -101,7 +118,7 @@ def _ray(place: str, rest: str, want_tensor: bool) -> Sampler:
     try:
         return Sampler(RayProbe(address_of(rest)), FLEET_S, want_tensor)
     except ValueError as error:
-        raise PlaceError(f"{place}: {error}") from None
+        raise PlaceError(f"{shown(place)}: {error}") from None
 
 
 def _over_ssh(place: str, rest: str, want_tensor: bool) -> list[Sampler]:
@@ -111,5 +128,7 @@ def _over_ssh(place: str, rest: str, want_tensor: bool) -> list[Sampler]:
     for host in hosts:
         # A host that begins with a dash would be an option to ssh.
         if not host or host.startswith("-") or not host.isprintable() or any(c in host for c in "/ '\""):
-            raise PlaceError(f"{place}: give hosts as ssh knows them: ssh://HOST or ssh://USER@HOST,HOST2")
+            raise PlaceError(
+                f"{shown(place)}: give hosts as ssh knows them: ssh://HOST or ssh://USER@HOST,HOST2"
+            )
     return [Sampler(SshProbe(host), want_tensor=want_tensor) for host in hosts]

@@ -25,7 +25,7 @@ class Point(NamedTuple):
 def points(text: str, wanted: Collection[str]) -> Iterator[Point]:
     """The numbers of the wanted names, in the order of the page. NaN and infinities are no numbers."""
     prefixes, names = tuple(wanted), frozenset(wanted)
-    for line in text.splitlines():
+    for line in text.split("\n"):  # and not where else Unicode ends a line: a label may hold that
         if not line.startswith(prefixes):
             continue
         match = LINE.match(line)

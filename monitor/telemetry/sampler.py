@@ -92,6 +92,11 @@ class Sampler:
         self._idle.set()
         self._worker: threading.Thread | None = None
 
+    @property
+    def who(self) -> str:
+        """What is read, as a message names it."""
+        return self._probe.who
+
     def latest(self, now: float) -> tuple[Told, ...]:
         """The last reading of each host, with its own time; orders new ones when they are due. Never blocks.
 

@@ -224,7 +224,9 @@ class Connection:
             printable(line) for line in self._complaints.read(65536).decode("utf-8", "replace").splitlines()
         ]
         said = next((line for line in reversed(lines) if line.strip()), "the connection has been lost")
-        return said.rstrip(".\r ") + next((hint for part, hint in HINTS if part in said.lower()), "")
+        return said.removeprefix("ssh: ").rstrip(".\r ") + next(
+            (hint for part, hint in HINTS if part in said.lower()), ""
+        )
 
 
 def remote_command(program_size: int) -> str:

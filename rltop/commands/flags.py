@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from platformdirs import user_config_path
 
@@ -13,6 +14,9 @@ from ..models.text import printable
 from ..monitor.config import NAME, load
 from ..monitor.state import RunState
 from ..tui.runner import Runner
+
+if TYPE_CHECKING:
+    from ..monitor.telemetry.source import GpuSource
 
 USAGE, UNUSABLE = 2, 3
 
@@ -55,6 +59,21 @@ def settings_of(args: argparse.Namespace, **more: object) -> Settings:
         given["token_rates"] = TokenRates(**dict(zip(names, args.price, strict=False)))
     known = {name: value for name, value in given.items() if value is not None}
     return Settings.model_validate({**more, **load(config_files(), getattr(args, "target", None)), **known})
+
+
+def gpus_of(args: argparse.Namespace) -> "GpuSource | None":
+    """What --gpus-from and --engine ask for; None where nothing is said.
+
+    Raises:
+        SettingsError: an address means nothing.
+    """
+    if not args.gpus_from and not args.engine:
+        return None
+    from ..monitor.telemetry.places import (
+        gpus_from,
+    )  # urllib takes 30 ms, for the few who read GPUs elsewhere
+
+    return gpus_from(args.gpus_from or ["local"], args.engine or (), want_tensor=True)
 
 
 def config_files() -> Sequence[Path]:

@@ -15,7 +15,7 @@ from ..monitor.clock import SystemClock
 from ..monitor.frame import Frame
 from ..monitor.session import Session
 from ..monitor.target import TargetError
-from .flags import complain, settings_of, unreadable
+from .flags import complain, gpus_of, settings_of, unreadable
 from .opening import pipeline, recorder_of, waiting_sources_of
 from .telling import Telling
 
@@ -23,10 +23,11 @@ from .telling import Telling
 def run(args: argparse.Namespace) -> int:
     """Print a report whenever a step or an alert is new; 1 when an alert at or above --fail-on stands."""
     settings = settings_of(args)
+    gpus = gpus_of(args)
     telling = Telling(args, settings.notify)
     telling.open(check=True)
     try:
-        sources = waiting_sources_of(args.target)
+        sources = (*waiting_sources_of(args.target), *([gpus] if gpus else []))
     except TargetError as error:
         return complain(str(error))
     session = Session(

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 from ..models.settings import Settings
 from ..monitor.frame import Frame
 from ..monitor.places import place_of
-from .flags import complain, has_screen, on_screen, settings_of
+from .flags import complain, gpus_of, has_screen, on_screen, settings_of
 from .telling import Telling
 
 if TYPE_CHECKING:
     from ..monitor.session import Session
+    from ..monitor.telemetry.source import GpuSource
 
 
 def run(args: argparse.Namespace) -> int:
@@ -33,10 +34,10 @@ def run(args: argparse.Namespace) -> int:
         pipe = spare_the_keyboard()
     if place_of(target) is not None and (why := _unusable(target)):
         return complain(why)
-    settings = settings_of(args)
+    settings, gpus = settings_of(args), gpus_of(args)
     telling = Telling(args, settings.notify)
     try:
-        return on_screen(_Opening(target, settings, args.record, pipe, telling), args)
+        return on_screen(_Opening(target, settings, args.record, pipe, telling, gpus), args)
     finally:
         telling.close()
 
@@ -59,13 +60,20 @@ class _Opening:
     control = None
 
     def __init__(
-        self, target: str, settings: Settings, record: Path | None, pipe: int, telling: Telling
+        self,
+        target: str,
+        settings: Settings,
+        record: Path | None,
+        pipe: int,
+        telling: Telling,
+        gpus: "GpuSource | None",
     ) -> None:
         self._target = target
         self._settings = settings
         self._record = record
         self._pipe = pipe
         self._telling = telling
+        self._gpus = gpus
 
     async def run(self, publish: Callable[[Frame], None]) -> None:
         import asyncio
@@ -80,7 +88,8 @@ class _Opening:
         from .opening import pipeline, recorder_of, waiting_sources_of
 
         self._telling.open(check=False)
-        sources = (*waiting_sources_of(self._target, self._pipe), local(want_tensor=True))
+        gpus = self._gpus or local(want_tensor=True)
+        sources = (*waiting_sources_of(self._target, self._pipe), gpus)
         return Session(sources, pipeline(self._settings), SystemClock(), recorder=recorder_of(self._record))
 
 
