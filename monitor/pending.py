@@ -23,12 +23,15 @@ class PendingSource:
 
     def poll(self, now: float) -> list[Event]:
         """What the run says, or once that it is being waited for."""
+        found: list[Event] = []
         if not self._opened:
             try:
                 self._opened = open_target(self._path)
             except TargetError as error:
                 return self._waiting(str(error))
-        return [event for source in self._opened for event in source.poll(now)]
+            if self._reason:
+                found.append(SourceStatus(source="pending", path=str(self._path)))
+        return found + [event for source in self._opened for event in source.poll(now)]
 
     def close(self) -> list[Event]:
         """What the run had held back."""

@@ -50,8 +50,7 @@ def reduce(state: RunState, event: Event) -> RunState:
                 last_event_at=_later(state, event.at),
             )
         case SourceStatus():
-            sources = {**state.sources, (event.source, event.path): event}
-            return replace(state, revision=revision, sources=sources)
+            return replace(state, revision=revision, sources=_sources(state, event))
         case GpuSample():
             return replace(state, revision=revision, gpus={**state.gpus, event.host: event})
         case Serving():
@@ -86,6 +85,14 @@ def _step(state: RunState, event: Step) -> RunState:
         clip_why=why,
         last_event_at=_later(state, event.ended_at),
     )
+
+
+def _sources(state: RunState, event: SourceStatus) -> dict[tuple[str, str], SourceStatus]:
+    """The latest status of each source. What one stood in for while it was pending speaks for itself now."""
+    key = event.source, event.path
+    if event.source == "pending" and event.state == "reading":
+        return {known: status for known, status in state.sources.items() if known != key}
+    return {**state.sources, key: event}
 
 
 def _progress(state: RunState, event: Progress) -> RunState:

@@ -24,6 +24,7 @@ PLACES: tuple[Place, ...] = (
     Place("wandb:", ".wandb_api"),
     Place("https://", ".wandb_api"),
     Place("http://", ".wandb_api"),
+    Place("ssh://", ".ssh"),
 )
 
 

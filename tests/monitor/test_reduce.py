@@ -118,3 +118,12 @@ def test_the_newest_reading_of_each_inference_engine_is_kept() -> None:
     ]
     state = fold(*readings)
     assert {host: serving.running for host, serving in state.serving.items()} == {"a:1": 5, "b:1": 4}
+
+
+def test_what_stood_in_for_a_source_is_none_once_there_is_one() -> None:
+    waiting = SourceStatus(
+        source="pending", path="run", state="waiting", reason="run: no such file or folder"
+    )
+    state = reduce(RunState(), waiting)
+    assert list(state.sources) == [("pending", "run")]
+    assert not reduce(state, SourceStatus(source="pending", path="run")).sources
