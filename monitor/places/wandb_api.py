@@ -4,8 +4,9 @@ Its one rule: words are judged here, before anything connects; what the server t
 """
 
 import os
+import re
 from collections.abc import Sequence
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, version
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -25,6 +26,8 @@ CLOUDS = {
 """Where the API of a host answers; a server of one's own answers at its own address."""
 APP_FOLDERS = ("wandb", "api")
 """What the path of a page begins with where W&B shares a host."""
+OLDEST = (0, 28)
+"""The oldest version of W&B's package that reads through its `wandb-core`, as this is written for."""
 INSTALL = "reading from W&B needs its own package: pip install 'rltop[wandb]'"
 
 
@@ -50,11 +53,12 @@ def open(target: str) -> Sequence[Source]:
         TargetError: it is no name or address of a run, or W&B's package is not installed.
     """
     named = named_by(target)
-    spec = find_spec("wandb")
-    if (
-        spec is None or spec.origin is None
-    ):  # a folder `wandb` of logged runs is found as well, and has no origin
-        raise TargetError(f"{target}: {INSTALL}")
+    try:
+        installed = version("wandb")
+    except PackageNotFoundError:
+        raise TargetError(f"{target}: {INSTALL}") from None
+    if tuple(int(part) for part in re.findall(r"\d+", installed)[:2]) < OLDEST:
+        raise TargetError(f"{target}: wandb {installed} is too old: {INSTALL}")
     return (Reader("wandb", ApiRun(named.entity, named.project, named.run, named.base_url).read),)
 
 

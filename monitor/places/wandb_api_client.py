@@ -23,15 +23,16 @@ SILENCE = {
 }
 HASTE = {
     "WANDB_X_GRAPHQL_RETRY_MAX": "1",  # waits as long as the server asks; after that the pauses are ours
-    "WANDB_X_GRAPHQL_RETRY_WAIT_MIN_SECONDS": "1",
     "WANDB_X_GRAPHQL_TIMEOUT_SECONDS": "20",
 }
 """Unless the user has set them."""
 FOLDERS = ("WANDB_DIR", "WANDB_CACHE_DIR", "WANDB_DATA_DIR", "WANDB_ARTIFACT_DIR")
 """Where it would keep files of its own."""
+OWN = "rltop-wandb-"
 LISTED = 5
 SYSTEM_ROWS = 500
 _STATUS = re.compile(r"(?:HTTP|error|status(?: code)?:?) (\d{3})\b")
+REFUSED = "W&B does not accept the key: run `wandb login`, or set WANDB_API_KEY"
 LOGIN = "not logged in to W&B: run `wandb login`, or set WANDB_API_KEY"
 
 
@@ -162,23 +163,24 @@ class Client:
 
 def _hush() -> None:
     """Before W&B's package is imported: it reads these once."""
+    if os.environ.get(FOLDERS[0], "").startswith(os.path.join(tempfile.gettempdir(), OWN)):
+        return  # by another run of this process
     os.environ.update(SILENCE)
     for name, value in HASTE.items():
         os.environ.setdefault(name, value)
-    folder = tempfile.mkdtemp(prefix="rltop-wandb-")
+    folder = tempfile.mkdtemp(prefix=OWN)
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     os.environ.update(dict.fromkeys(FOLDERS, folder))
 
 
 def _trouble(error: Exception, what: str) -> Trouble:
+    """What an exception means: of most of them only the words tell."""
     said = str(error)
     kinds = {kind.__name__ for kind in type(error).__mro__}
     found = _STATUS.search(said)
     status = int(found[1]) if found else None
     if status == 401:
-        return Trouble(
-            "W&B does not accept the login: run `wandb login`, or set WANDB_API_KEY", passing=False
-        )
+        return Trouble(REFUSED, passing=False)
     if status == 403 or "permission denied" in said:
         return Missing(f"{what}: not shown to this W&B login (no access)", passing=False)
     if status == 404:
@@ -188,15 +190,18 @@ def _trouble(error: Exception, what: str) -> Trouble:
     if "Could not find" in said:
         return Missing(f"{what}: no such run", passing=False)
     if "giving up after" in said or "respond in time" in said or "dial tcp" in said:
-        return Trouble("W&B cannot be reached", passing=True)
-    if kinds & {"UsageError", "AuthenticationError"}:
+        cause = _one_line(said).rsplit(": ", 1)[-1]
+        return Trouble(f"W&B cannot be reached ({cause})", passing=True)
+    if " invalid: API key" in said:
+        return Trouble(f"{REFUSED} (it is malformed)", passing=False)
+    if "UsageError" in kinds:
         return Trouble(LOGIN, passing=False)
     return Trouble(f"W&B: {_one_line(said) or type(error).__name__}", passing=True)
 
 
 def _one_line(text: str) -> str:
     """The first line, without the key, should it be in it."""
-    line = printable(text.strip().split("\n")[0])[:200]
+    line = printable(text.strip().split("\n")[0])[:300]
     key = os.environ.get("WANDB_API_KEY")
     return line.replace(key, "…") if key else line
 

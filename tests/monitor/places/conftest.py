@@ -54,7 +54,6 @@ def wandb_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WandbSer
     nothing: Path = tmp_path_factory.mktemp("no-login")
     with serving() as server:
         os.environ.update(WANDB_API_KEY=KEY, NETRC=str(nothing / "netrc"), WANDB_CONFIG_DIR=str(nothing))
-        os.environ["WANDB_X_GRAPHQL_RETRY_WAIT_MIN_SECONDS"] = "0.05"
         yield server
     os.environ.clear()
     os.environ.update(before)

@@ -11,6 +11,7 @@ from rltop.models.gpu import GpuSample
 from rltop.models.run import RunInfo
 from rltop.models.step import Eval, Step
 from rltop.monitor.places.wandb_api import named_by
+from rltop.monitor.places.wandb_api_client import REFUSED, Client, Trouble
 from rltop.monitor.reduce import reduce
 from rltop.monitor.sources.wandb_local import WandbSource
 from rltop.monitor.state import RunState
@@ -18,7 +19,7 @@ from rltop.monitor.target import TargetError
 
 from ..sources.wandb_file import history, log_of, run
 from .conftest import Follow
-from .wandb_server import Refusal, ServedRun, WandbServer
+from .wandb_server import KEY, Refusal, ServedRun, WandbServer
 
 VERL = {
     "trainer": {"n_gpus_per_node": 8, "nnodes": 2, "total_training_steps": 40},
@@ -162,16 +163,19 @@ def test_an_outage_is_a_state_and_passes(follow: Follow, wandb_server: WandbServ
     def fail() -> None:
         wandb_server.down = Refusal(503)
 
+    def refuse() -> None:
+        wandb_server.down = Refusal(403)
+
     def recover() -> None:
         wandb_server.down = None
         served.rows.append(verl_row(2))
 
-    followed = follow("team/proj/abc", fail, lambda: None, recover)
+    followed = follow("team/proj/abc", fail, refuse, recover)
     told = [(status.state, status.reason) for status in statuses(followed.events)]
     assert told == [
         ("reading", ""),
         ("lost", "W&B does not answer (503), trying again in 5 s"),
-        ("lost", "W&B does not answer (503), trying again in 10 s"),
+        ("ended", "team/proj/abc: not shown to this W&B login (no access), trying again in 10 s"),
         ("reading", ""),
     ]
     assert followed.turns.waited_s == [12.0, 5.0, 10.0, 12.0]
@@ -200,7 +204,7 @@ def test_being_asked_to_wait_is_waited_for(follow: Follow, wandb_server: WandbSe
 @pytest.mark.parametrize(
     ("refusal", "reason"),
     [
-        (Refusal(401), "W&B does not accept the login: run `wandb login`, or set WANDB_API_KEY"),
+        (Refusal(401), "W&B does not accept the key: run `wandb login`, or set WANDB_API_KEY"),
         (Refusal(404), "no W&B server at this address (404)"),
     ],
 )
@@ -403,3 +407,22 @@ def test_the_server_that_w_and_b_is_set_to_is_asked(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("WANDB_BASE_URL", "https://wandb.lab/api/")
     assert named_by("https://wandb.lab/team/proj/runs/a").base_url == "https://wandb.lab/api"
     assert named_by("https://wandb.ai/team/proj/runs/a").base_url == "https://api.wandb.ai"
+
+
+def test_a_server_that_is_not_there_is_named_and_tried_again(wandb_server: WandbServer) -> None:
+    with pytest.raises(Trouble, match=r"^W&B cannot be reached \(.*refused\)$") as told:
+        Client("team", "proj", "http://127.0.0.1:9").look("abc")
+    assert told.value.passing
+
+
+def test_a_key_is_never_shown(wandb_server: WandbServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WANDB_API_KEY", "not-a-key")
+    with pytest.raises(Trouble) as told:
+        Client("team", "proj", wandb_server.url).look("abc")
+    assert told.value.reason == f"{REFUSED} (it is malformed)"
+    monkeypatch.setenv("WANDB_API_KEY", KEY)
+    wandb_server.runs["team/proj/abc"] = ServedRun()
+    wandb_server.refusals.extend([Refusal(200, errors=[f"what is {KEY}?"])] * 2)
+    with pytest.raises(Trouble) as told:
+        Client("team", "proj", wandb_server.url).look("abc")
+    assert "what is …?" in told.value.reason

@@ -7,8 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from .test_wandb_api import VERL, verl_row
-from .wandb_server import KEY, Refusal, ServedRun, WandbServer, serving
+from .wandb_server import KEY, ServedRun, WandbServer, serving
 
 
 def environment(server: WandbServer, home: Path, key: str | None) -> dict[str, str]:
@@ -77,7 +79,6 @@ def test_without_a_login_it_says_so_and_asks_nothing_even_on_a_terminal(tmp_path
 def test_a_followed_run_is_printed_until_it_ends(tmp_path: Path) -> None:
     with serving() as server:
         server.runs["team/proj/abc"] = ServedRun(rows=[verl_row(40)], config=VERL, state="finished")
-        server.refusals.append(Refusal(500))
         done = subprocess.run(
             command("follow", f"{server.url}/team/proj/runs/abc"),
             env=environment(server, tmp_path, KEY),
@@ -89,23 +90,24 @@ def test_a_followed_run_is_printed_until_it_ends(tmp_path: Path) -> None:
     assert json.loads(done.stdout.splitlines()[-1])["run"]["state"] == "finished"
 
 
-HIDING = """
-import sys
-from importlib.machinery import ModuleSpec
+AS_IF = """
+import importlib.metadata, sys
 
-class OnlyAFolder:  # `wandb`, as trainers leave it, which Python takes for a package without an origin
-    def find_spec(self, name, path=None, target=None):
-        return ModuleSpec(name, None) if name == "wandb" else None
+def version(name):
+    if {installed!r}: return {installed!r}
+    raise importlib.metadata.PackageNotFoundError(name)
 
-sys.meta_path.insert(0, OnlyAFolder())
+importlib.metadata.version = version
 from rltop.cli import main
 sys.exit(main(["check", "wandb:a/b/c"]))
 """
 
 
-def test_what_is_not_installed_is_named() -> None:
-    done = subprocess.run([sys.executable, "-c", HIDING], capture_output=True, text=True, check=False)
+@pytest.mark.parametrize(("installed", "why"), [("", ""), ("0.24.2", "wandb 0.24.2 is too old: ")])
+def test_a_package_that_is_not_there_or_too_old_is_named(installed: str, why: str) -> None:
+    code = AS_IF.format(installed=installed)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 3
     assert done.stderr == (
-        "rltop: wandb:a/b/c: reading from W&B needs its own package: pip install 'rltop[wandb]'\n"
+        f"rltop: wandb:a/b/c: {why}reading from W&B needs its own package: pip install 'rltop[wandb]'\n"
     )
