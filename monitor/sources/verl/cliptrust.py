@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from . import version as v
+from .shape import shape_of
 
 KEY = "response_length/clip_ratio"
-V0_KEYS = ("timing_s/agent_loop/", "timing_s/generation_timing/", "perf/mfu/actor_infer", "tool_call_counts/")
 PADDED = frozenset({v.BEFORE_03, v.EARLY, v.V05, v.V06})
 """Versions that certainly pad to the cap."""
 
@@ -41,7 +41,7 @@ def clip_of(
     ratio, longest = values.get(KEY), values.get("response_length/max")
     if ratio is None or not 0 <= ratio <= 1 or longest is None:
         return Clip()
-    padded = version in PADDED or (version != v.V1 and any(key.startswith(V0_KEYS) for key in values))
+    padded = version in PADDED or (version != v.V1 and shape_of(values).v0)
     if cap is None:
         if padded and ratio > 0:
             return Clip(ratio, True, f"the rows are padded to the cap, {longest:.0f} tokens", int(longest))

@@ -3,7 +3,7 @@
 Its one rule: one evaluation a data source, and the time that all of them took is told once.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from ....models.step import Eval
 
@@ -28,11 +28,11 @@ def is_eval_key(key: str) -> bool:
     return key.startswith(PREFIXES)
 
 
-def is_training(values: Mapping[str, float], step: int) -> bool:
-    """Whether a line tells of a training step, rather than of validation alone."""
+def is_training(keys: Iterable[str], step: int) -> bool:
+    """Whether a line with these keys tells of a training step, rather than of validation alone."""
     if step:
-        return any(key not in NEUTRAL and not key.startswith(PREFIXES) for key in values)
-    return any(key.startswith(TRAINING) and key not in NEUTRAL for key in values)
+        return any(key not in NEUTRAL and not key.startswith(PREFIXES) for key in keys)
+    return any(key.startswith(TRAINING) and key not in NEUTRAL for key in keys)
 
 
 def evals_of(values: Mapping[str, float], step: int, attempt: int, at: float | None) -> list[Eval]:

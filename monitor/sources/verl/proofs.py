@@ -7,8 +7,11 @@ from collections.abc import Iterator, Mapping
 
 from ....models.run import Algorithm, RunInfo
 from .cliptrust import clip_of
+from .shape import shape_of
 from .steps import gpus_of
 from .version import BEFORE_03, V1
+
+NOTHING = RunInfo()
 
 
 def proved(
@@ -35,7 +38,7 @@ def proved(
         notes.append(f"cap of {cap} tokens: the longest response of step {step}, where some were clipped")
     if notes := [note for note in notes if note not in known.notes]:
         facts["notes"] = tuple(notes)
-    return RunInfo.model_validate(facts)
+    return RunInfo.model_validate(facts) if facts else NOTHING
 
 
 def _remarks(values: Mapping[str, float], version: str | None, multi_turn: bool) -> Iterator[str]:
@@ -57,4 +60,4 @@ def _algorithm(values: Mapping[str, float]) -> Algorithm | None:
         return "sft"
     if "critic/vf_loss" in values:
         return "ppo"
-    return "rl" if any(key.startswith("actor/") for key in values) else None
+    return "rl" if shape_of(values).actor else None

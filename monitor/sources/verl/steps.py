@@ -12,6 +12,7 @@ from ....models.step import PhaseName, Step
 from .cliptrust import Clip
 
 SCALED_LR = re.compile(r"(?:actor|train)/lr\(1e-(\d{1,2})\)")
+KL = ("actor/kl_loss", "actor/reward_kl_penalty", "critic/kl", "actor/ppo_kl")
 SAME_ROWS = 0.02
 """Rows told by the tokens and by the config are the same within this: 0.9 pads the batch a little."""
 
@@ -32,9 +33,10 @@ def step_of(
     `info` is what is known of the run so far (prompts and rollouts per step, GPUs); `rounded` tells that
     values have three decimals only, so that a learning rate of 0.000 is not known.
     """
-    get = _Finite(values).get
+    known = _finite(values)
+    get = known.get
     response, prompt = get("response_length/mean"), get("prompt_length/mean")
-    total = get("perf/total_num_tokens", "train/global_tokens")
+    total = _first(known, "perf/total_num_tokens", "train/global_tokens")
     rows = _rows(total, response, prompt, info)
     sampled = rows * response if rows is not None and response is not None else None
     prefill = rows * prompt if rows is not None and prompt is not None else None
@@ -61,14 +63,14 @@ def step_of(
         clip_ratio=clip.ratio,
         clip_reliable=clip.reliable,
         clip_why=clip.why,
-        reward_mean=get("critic/score/mean", "critic/rewards/mean"),
-        kl=get("actor/kl_loss", "actor/reward_kl_penalty", "critic/kl", "actor/ppo_kl"),
-        entropy=get("actor/entropy", "actor/entropy_loss"),
-        grad_norm=get("actor/grad_norm", "train/grad_norm"),
+        reward_mean=_first(known, "critic/score/mean", "critic/rewards/mean"),
+        kl=_first(known, *KL),
+        entropy=_first(known, "actor/entropy", "actor/entropy_loss"),
+        grad_norm=_first(known, "actor/grad_norm", "train/grad_norm"),
         lr=_lr(values, rounded),
-        loss=get("actor/loss", "actor/pg_loss", "train/loss"),
+        loss=_first(known, "actor/loss", "actor/pg_loss", "train/loss"),
         pg_clip_fraction=get("actor/pg_clipfrac"),
-        mfu_logged=_mfu(get("perf/mfu/actor", "mfu/actor", "train/mfu")),
+        mfu_logged=_mfu(_first(known, "perf/mfu/actor", "mfu/actor", "train/mfu")),
         tokens_per_s=_tokens_per_s(total, duration_s, get("perf/throughput"), info.gpus),
         raw=dict(values),
     )
@@ -79,27 +81,27 @@ def gpus_of(values: Mapping[str, float]) -> int | None:
 
     Source: compute_throughout_metrics in verl/trainer/ppo/metric_utils.py, 0.3.0 on.
     """
-    get = _Finite(values).get
-    tokens, seconds = get("perf/total_num_tokens"), get("perf/time_per_step", "timing_s/step")
-    each = get("perf/throughput")
-    if not tokens or not seconds or not each or min(tokens, seconds, each) <= 0:
+    tokens, each = values.get("perf/total_num_tokens"), values.get("perf/throughput")
+    seconds = _first(values, "perf/time_per_step", "timing_s/step")
+    if not tokens or not seconds or not each or not all(0 < v < math.inf for v in (tokens, seconds, each)):
         return None
     gpus = tokens / (seconds * each)
     return round(gpus) if gpus > 0.5 and abs(gpus - round(gpus)) <= 0.05 else None
 
 
-class _Finite:
-    """Reads metrics by the first name that there is; NaN and infinities count as unknown."""
+def _finite(values: Mapping[str, float]) -> Mapping[str, float]:
+    """NaN and infinities count as unknown."""
+    if math.isfinite(sum(values.values())):
+        return values
+    return {key: value for key, value in values.items() if math.isfinite(value)}
 
-    def __init__(self, values: Mapping[str, float]) -> None:
-        self._values = values
 
-    def get(self, *names: str) -> float | None:
-        for name in names:
-            value = self._values.get(name)
-            if value is not None and math.isfinite(value):
-                return value
-        return None
+def _first(values: Mapping[str, float], *names: str) -> float | None:
+    """The metric with the first of the names that there is."""
+    for name in names:
+        if (value := values.get(name)) is not None:
+            return value
+    return None
 
 
 def _rows(total: float | None, response: float | None, prompt: float | None, info: RunInfo) -> float | None:

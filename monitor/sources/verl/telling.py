@@ -11,8 +11,9 @@ from ....models.run import RunInfo
 from ....models.step import Step
 from . import config
 from .cliptrust import clip_of
-from .evals import evals_of, is_eval_key, is_training
+from .evals import evals_of
 from .proofs import proved
+from .shape import Shape, shape_of
 from .steps import step_of
 from .version import version_of
 from .walltime import WallTime
@@ -21,7 +22,6 @@ REMEMBERED = 8192
 """Steps kept to tell a line that was logged twice from a step that ran twice."""
 PROOF = ("timing_s/step", "timing/gen", "train/loss", "actor/pg_loss")
 """A line with one of these tells of a step that ran, not of something beside it."""
-FULLY_ASYNC = "fully_async/"
 
 
 class Telling:
@@ -86,30 +86,31 @@ class Telling:
         `teller` is the log that says it: the first to tell a step leads, and only it can tell that a step
         ran again. `again`: the same line as before, of which there is more now.
         """
-        if not is_training(values, step):
-            return self._evaluations(step, values, at) + self._beside(step, values)
+        shape = shape_of(values)
+        if not (shape.trains if step else shape.trains_at_0):
+            return self._evaluations(step, values, at, shape) + self._beside(step, values, shape)
         if self._leader is None:
             self._leader = teller
         events: list[Event] = []
         mark = (hash(text), _time(values))
         known = self._steps.get(step)
         if known is not None and (known == mark or teller is not self._leader):
-            return self._evaluations(step, values, at)
-        if not again and teller is self._leader and self._ran_again(step, values, mark[1]):
+            return self._evaluations(step, values, at, shape)
+        if not again and teller is self._leader and self._ran_again(step, values, mark[1], shape):
             events += self.resume(step - 1, at)
         self._remember(step, mark)
         version = self.info.framework_version or version_of(values, rounded, numpy, self.v1)
         events += self.learn(proved(step, values, version, self.info, self._gpus_printed))
-        events.append(self._step(step, values, at, rounded))
-        return events + self._evaluations(step, values, at)
+        events.append(self._step(step, values, at, rounded, shape))
+        return events + self._evaluations(step, values, at, shape)
 
-    def _ran_again(self, step: int, values: Mapping[str, float], seconds: float | None) -> bool:
+    def _ran_again(self, step: int, values: Mapping[str, float], seconds: float | None, shape: Shape) -> bool:
         if self.last is None or step > self.last or not any(key in values for key in PROOF):
             return False
         known = self._steps.get(step)
         if known is None:
             # An asynchronous trainer may tell two neighbours out of order.
-            return step < self.last - 1 or not any(key.startswith(FULLY_ASYNC) for key in values)
+            return step < self.last - 1 or not shape.fully_async
         return known[1] is not None and seconds is not None and known[1] != seconds
 
     def _remember(self, step: int, mark: tuple[int, float | None]) -> None:
@@ -121,9 +122,11 @@ class Telling:
         if len(self._steps) > REMEMBERED:
             del self._steps[next(iter(self._steps))]
 
-    def _step(self, step: int, values: Mapping[str, float], at: float | None, rounded: bool) -> Step:
+    def _step(
+        self, step: int, values: Mapping[str, float], at: float | None, rounded: bool, shape: Shape
+    ) -> Step:
         version = self.info.framework_version
-        duration_s, phases = self._wall.of(values, version)
+        duration_s, phases = self._wall.of(values, version, shape)
         self.apart_s = self._wall.apart_s
         model_len = self.info.config.get("actor_rollout_ref.rollout.max_model_len")
         clip = clip_of(
@@ -135,17 +138,21 @@ class Telling:
         )
         return step_of(step, self.attempt, at, values, self.info, duration_s, phases, clip, rounded)
 
-    def _evaluations(self, step: int, values: Mapping[str, float], at: float | None) -> list[Event]:
+    def _evaluations(
+        self, step: int, values: Mapping[str, float], at: float | None, shape: Shape
+    ) -> list[Event]:
         fresh: list[Event] = []
+        if not shape.validates:
+            return fresh
         for told in evals_of(values, step, self.attempt, at):
             if (step, told.name) not in self._evals:
                 self._evals.add((step, told.name))
                 fresh.append(told)
         return fresh
 
-    def _beside(self, step: int, values: Mapping[str, float]) -> list[Event]:
+    def _beside(self, step: int, values: Mapping[str, float], shape: Shape) -> list[Event]:
         """Validation metrics logged in a line of their own stay available with their step."""
-        if step not in self._steps or not any(map(is_eval_key, values)):
+        if step not in self._steps or not shape.validates:
             return []
         return [Step(step=step, attempt=self.attempt, raw=dict(values))]
 

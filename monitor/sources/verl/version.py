@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from .shape import shape_of
+
 BEFORE_03 = "<=0.2"
 EARLY = "<=0.4.1"
 V05 = "0.5"
@@ -10,8 +12,6 @@ V071 = "0.7.1-0.8"
 V1 = "0.9"
 """The trainer that is the default from 0.9.0 on."""
 
-V1_KEYS = ("training/off_policy/", "training/num_turns/")
-
 
 def version_of(values: Mapping[str, float], rounded: bool, numpy: bool, v1: bool) -> str | None:
     """The version or span of versions, or None where the shape does not tell.
@@ -19,11 +19,12 @@ def version_of(values: Mapping[str, float], rounded: bool, numpy: bool, v1: bool
     `v1`: the log names the trainer of 0.9, by the actor's name or in its config.
     Source: the keys as introduced in the released versions 0.1 to 0.9.1.
     """
-    if v1 or any(key.startswith(V1_KEYS) for key in values):
+    shape = shape_of(values)
+    if v1 or shape.v1:
         return V1
-    if any(key.startswith("timing/") for key in values):
+    if shape.timed_early:
         return BEFORE_03
-    if rounded and any(key.startswith("actor/") for key in values):
+    if rounded and shape.actor:
         return EARLY
     if "timing_s/step" not in values:
         return None

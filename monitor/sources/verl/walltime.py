@@ -9,6 +9,7 @@ from itertools import chain, combinations
 
 from ....models.step import PhaseName
 from . import version as v
+from .shape import Shape, shape_of
 
 PHASES: dict[str, PhaseName] = {
     "gen": "generate",
@@ -50,14 +51,17 @@ class WallTime:
         """What was added to the last step's logged time for validation and saving."""
 
     def of(
-        self, values: Mapping[str, float], version: str | None
+        self, values: Mapping[str, float], version: str | None, shape: Shape | None = None
     ) -> tuple[float | None, dict[PhaseName, float]]:
-        """(wall seconds, disjoint wall seconds by phase) of one step; None and {} where nothing tells."""
+        """(wall seconds, disjoint wall seconds by phase) of one step; None and {} where nothing tells.
+
+        `shape`: that of the values, where it is known already.
+        """
         self.apart_s = 0.0
         for key in SFT_TIME:
             if (seconds := values.get(key)) is not None and seconds >= 0:
                 return seconds, {"update": seconds}
-        timed = timings(values)
+        timed = timings(values, shape or shape_of(values))
         step = values.get("timing_s/step", values.get("perf/time_per_step"))
         if step is None or not step >= 0:
             parts = {name: s for name, s in timed.items() if name not in NOT_PHASES}
@@ -90,17 +94,9 @@ class WallTime:
         return prior if surplus(prior) <= surplus(best) + doubt else best
 
 
-def timings(values: Mapping[str, float]) -> dict[str, float]:
+def timings(values: Mapping[str, float], shape: Shape) -> dict[str, float]:
     """Seconds by veRL's own phase name; per-sample and nested timings are left out."""
-    timed: dict[str, float] = {}
-    for key, seconds in values.items():
-        if not key.startswith(("timing_s/", "timing/")):
-            continue
-        name = key[key.find("/") + 1 :]
-        if name == "timing_s/param_sync":
-            name = "update_weights"
-        if name and "/" not in name and seconds >= 0:
-            timed[name] = seconds
+    timed = {name: seconds for key, name in shape.phases if (seconds := values[key]) >= 0}
     if "sync_rollout_weights" in timed:  # holds update_weights
         timed["update_weights"] = timed.pop("sync_rollout_weights")
     return timed
