@@ -143,5 +143,7 @@ class Format:
     """The sources of the target, best first. Does not read yet."""
     tells: Tells = Tells()
     """What its logs tell, for the reader of the documentation."""
+    reads: tuple[str, ...] = ()
+    """Names of the files in a run's folder that `open` reads beside the first."""
     open_run: Callable[[Path, str], Sequence[Source]] | None = None
     """Where one file holds several runs: the sources of one of them, which the user calls `PATH#RUN`."""

@@ -85,8 +85,12 @@ def open_target(path: Path) -> Sequence[Source]:
         if form.open_run is None:
             raise TargetError(f"{named}: is one run; leave out #{run}")
         return form.open_run(named, run)
-    if form is not None and (not seen.is_dir or score >= 0.5):
+    if form is not None and not seen.is_dir:
         return form.open(path)
+    if form is not None and score >= 0.5:
+        from .fleet.beside import with_logs_below  # single files do not need it
+
+        return with_logs_below(path, form, form.open(path))
     if seen.is_dir:
         return _open_inside(path)
     if not seen.head.strip() and not seen.magic.strip(b"\0"):

@@ -16,4 +16,5 @@ TELLS = Tells(
     config="config.json",
     state="logs.log, last step of the plan",
 )
-FORMAT = Format(name="Tinker run", score=score, open=open_run, tells=TELLS)
+READS = ("metrics.jsonl", "config.json", "checkpoints.jsonl", "logs.log")
+FORMAT = Format(name="Tinker run", score=score, open=open_run, tells=TELLS, reads=READS)
