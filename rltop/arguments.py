@@ -24,6 +24,18 @@ def settings(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def also(parser: argparse.ArgumentParser) -> None:
+    """Further logs of the run that the target names."""
+    parser.add_argument(
+        "--with",
+        dest="also",
+        action="append",
+        default=[],
+        metavar="LOG",
+        help="a further log of the same run, such as its metrics.jsonl or .wandb; may be given again",
+    )
+
+
 def replay(parser: argparse.ArgumentParser, speed: float) -> None:
     """How a replay starts."""
     about = f"times as fast as the run was ({speed:g})"

@@ -24,6 +24,7 @@ examples:
   rltop train.log --usd-per-gpu-hour 4.98   a veRL console log on GPUs that you pay $4.98 an hour for
   rltop train.log --budget 150              say when the budget will break
   ./train.sh 2>&1 | rltop -                 a run as it prints
+  rltop train.log --with metrics.jsonl      one run, told in two places
 
 other commands: rltop check | replay | demo | follow | whatif | estimate | prices | reconcile
                 | gpus | alerts | notify   (each has --help)
@@ -94,6 +95,7 @@ def _watch() -> Command:
     parser.add_argument("--version", action="version", version=f"rltop {__version__}")
     parser.add_argument("--record", type=Path, metavar="FILE", help="write all events, to replay them later")
     arguments.telling(parser)
+    arguments.also(parser)
     arguments.settings(parser)
     arguments.gpus(parser)
     arguments.screen(parser)
@@ -112,6 +114,7 @@ def _check() -> Command:
     parser.add_argument("target", metavar="TARGET", help="a run folder or a log")
     parser.add_argument("--json", action="store_true", help="print schema 1 of the JSON report")
     arguments.fail_on(parser)
+    arguments.also(parser)
     arguments.settings(parser)
     from .commands import check
 
@@ -126,6 +129,7 @@ def _replay() -> Command:
     )
     parser.add_argument("target", metavar="TARGET", help="a run folder, a log, or a recording")
     arguments.replay(parser, speed=60.0)
+    arguments.also(parser)
     arguments.settings(parser)
     arguments.screen(parser)
     from .commands import replay
@@ -164,6 +168,7 @@ def _follow() -> Command:
     parser.add_argument("--record", type=Path, metavar="FILE", help="write all events, to replay them later")
     arguments.fail_on(parser)
     arguments.telling(parser)
+    arguments.also(parser)
     arguments.settings(parser)
     arguments.gpus(parser)
     from .commands import follow

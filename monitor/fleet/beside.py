@@ -9,10 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..source import Format, Source
-from ..target import TargetError, probe, recognise
-from .discover import HEAD_BYTES, LIKELY, TAIL_BYTES
-from .joined import Joined
-from .member import Member
 from .walk import EVENTS, Walk
 
 MAX_DEPTH = 3
@@ -28,6 +24,8 @@ def with_logs_below(folder: Path, form: Format, sources: Sequence[Source]) -> Se
     paths = logs_below(folder, form.reads)
     if not paths:
         return sources
+    from .joined import Joined  # most folders hold one log, and a look at one of those is to be quick
+    from .member import Member
 
     def find(read: set[str]) -> list[Member]:
         known = {os.path.realpath(path) for path in read}
@@ -55,12 +53,18 @@ def logs_below(folder: Path, reads: Sequence[str]) -> list[Path]:
 
 def joined(named: Sequence[tuple[str, Sequence[Source]]]) -> Sequence[Source]:
     """The sources of one run that the user says is told in several places, the first of which leads."""
+    from .joined import Joined  # as above
+    from .member import Member
+
     (name, first), *others = [(Path(target).name or target, sources) for target, sources in named]
     return [Joined(Member(name, first), lambda _: [Member(*other) for other in others], said=True)]
 
 
 def _opened(path: Path, but: Format) -> Sequence[Source]:
     """The sources of a log; none where it is not one, is of the format given, or cannot be read."""
+    from ..target import TargetError, probe, recognise
+    from .discover import HEAD_BYTES, LIKELY, TAIL_BYTES  # it imports the readers of many formats
+
     try:
         form, score = recognise(probe(path, HEAD_BYTES, TAIL_BYTES))
     except TargetError:

@@ -76,6 +76,7 @@ class Circle:
             self._looked = True
             self.apart = list(self._find(self.paths))
             news |= {member: member.poll(now) for member in self.apart}
+        self.leader.plain = self.is_alone
         return news
 
     def close(self) -> News:

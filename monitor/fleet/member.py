@@ -45,6 +45,8 @@ class Member:
         self.kinds: Counter[str] = Counter()
         """Events told, by kind."""
         self.attempts = 0
+        self.plain = False
+        """There is no other log: what is told is passed on, and none of it is kept."""
         self._sources = sources
 
     @property
@@ -74,8 +76,10 @@ class Member:
                 self.statuses.append(event)
                 self.latest[event.path] = event
                 continue
-            self.kinds[event.kind] += 1
             self.queue.append(event)
+            if self.plain:
+                continue
+            self.kinds[event.kind] += 1
             if isinstance(event, Step):
                 news.append(self._keep(event))
         return news

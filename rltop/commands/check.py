@@ -13,7 +13,7 @@ from .opening import pipeline, sources_of
 def run(args: argparse.Namespace) -> int:
     """Read all there is and print it. 1 when an alert at or above --fail-on stands."""
     try:
-        sources = sources_of(args.target)
+        sources = sources_of(args.target, args.also)
     except TargetError as error:
         return complain(str(error))
     session = Session(sources, pipeline(settings_of(args)), SystemClock())

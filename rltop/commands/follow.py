@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     telling = Telling(args, settings.notify)
     telling.open(check=True)
     try:
-        sources = (*waiting_sources_of(args.target), *([gpus] if gpus else []))
+        sources = (*waiting_sources_of(args.target, also=args.also), *([gpus] if gpus else []))
     except TargetError as error:
         return complain(str(error))
     session = Session(

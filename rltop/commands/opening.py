@@ -41,30 +41,43 @@ def price_folder() -> Path:
     return user_data_path("rltop") / "prices"
 
 
-def sources_of(target: str) -> Sequence[Source]:
-    """The sources of a target that must be there now; `-` is a pipe.
+def sources_of(target: str, also: Sequence[str] = ()) -> Sequence[Source]:
+    """The sources of a target that must be there now; `-` is a pipe. `also` are further logs of the same run.
 
     Raises:
-        TargetError: it is not there or cannot be used.
+        TargetError: one of them is not there or cannot be used.
     """
+    if also:
+        return _together([(one, sources_of(one)) for one in (target, *also)])
     if target == "-":
         return open_pipe(whole=True)
     place = place_of(target)
     return open_target(Path(target)) if place is None else open_place(place, target)
 
 
-def waiting_sources_of(target: str, pipe: int = 0) -> Sequence[Source]:
+def waiting_sources_of(target: str, pipe: int = 0, also: Sequence[str] = ()) -> Sequence[Source]:
     """The sources of a target that may still have to come; for `-`, what is piped into descriptor `pipe`.
 
+    `also` are further logs of the same run.
+
     Raises:
-        TargetError: it names a place, and its words mean nothing there.
+        TargetError: one of them names a place, and its words mean nothing there.
     """
     from ..monitor.pending import PendingSource
+
+    if also:
+        return _together([(one, waiting_sources_of(one, pipe)) for one in (target, *also)])
 
     if target == "-":
         return open_pipe(pipe)
     place = place_of(target)
     return (PendingSource(Path(target)),) if place is None else open_place(place, target)
+
+
+def _together(named: Sequence[tuple[str, Sequence[Source]]]) -> Sequence[Source]:
+    from ..monitor.fleet.beside import joined  # few runs are named by several logs
+
+    return joined(named)
 
 
 def open_pipe(pipe: int = 0, whole: bool = False) -> Sequence[Source]:

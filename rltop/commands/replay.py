@@ -20,7 +20,7 @@ from .opening import pipeline, sources_of
 def run(args: argparse.Namespace) -> int:
     """Play the target back."""
     try:
-        sources = sources_of(args.target)
+        sources = sources_of(args.target, args.also)
     except TargetError as error:
         return complain(str(error))
     return play(args, sources, settings_of(args))

@@ -5,7 +5,7 @@ is imported, once the screen is there.
 """
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     settings, gpus = settings_of(args), gpus_of(args)
     telling = Telling(args, settings.notify)
     try:
-        return on_screen(_Opening(target, settings, args.record, pipe, telling, gpus), args)
+        return on_screen(_Opening(target, args.also, settings, args.record, pipe, telling, gpus), args)
     finally:
         telling.close()
 
@@ -62,6 +62,7 @@ class _Opening:
     def __init__(
         self,
         target: str,
+        also: Sequence[str],
         settings: Settings,
         record: Path | None,
         pipe: int,
@@ -69,6 +70,7 @@ class _Opening:
         gpus: "GpuSource | None",
     ) -> None:
         self._target = target
+        self._also = also
         self._settings = settings
         self._record = record
         self._pipe = pipe
@@ -89,7 +91,7 @@ class _Opening:
 
         self._telling.open(check=False)
         gpus = self._gpus or local(want_tensor=True)
-        sources = (*waiting_sources_of(self._target, self._pipe), gpus)
+        sources = (*waiting_sources_of(self._target, self._pipe, self._also), gpus)
         return Session(sources, pipeline(self._settings), SystemClock(), recorder=recorder_of(self._record))
 
 
