@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from .notifying import NotifySettings
@@ -62,6 +62,8 @@ class RunSettings(Value):
     gpu_prices: dict[str, Annotated[float, Field(ge=0)]] = {}
     """Dollars per GPU-hour by type, such as `B200`, for runs on different hardware."""
     token_rates: TokenRates | None = None
+    deadline: AwareDatetime | None = None
+    """When the run must have ended, with a time zone: `2026-12-01T08:00:00Z`."""
     prices_date: str | None = Field(default=None, pattern=r"^\d{4}-\d{2}-\d{2}$")
     """Use the price book in force on this day, YYYY-MM-DD, instead of the day of the run."""
     alerts: dict[str, dict[str, RuleSetting]] = {}

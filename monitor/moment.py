@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ..models.money import Bill, StepCost
+from ..models.money import Bill, StepCost, TokenPrice
 from ..models.projection import Projection
 from ..models.run import RunInfo, RunStatus
 from ..models.settings import Settings
@@ -29,6 +29,10 @@ class Moment:
     """Unix seconds."""
     since_last_step_s: float | None
     """Seconds of silence; None when a step has just closed, or when the run is not known to go on."""
+    rates: TokenPrice | None = None
+    """The row of the price book that the bill is made with; None where it is made otherwise."""
+    rates_now: TokenPrice | None = None
+    """The row that was in force when the step ended; None where that is not known."""
 
     def get(self, name: str) -> float | None:
         """A canonical quantity of the step that has just closed, or None."""

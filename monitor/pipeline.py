@@ -7,7 +7,7 @@ settings and the `now` that is passed in: the same events give the same frames.
 from array import array
 
 from ..models.event import Event
-from ..models.money import Bill, StepCost, WhatIf
+from ..models.money import Bill, StepCost, TokenPrice, WhatIf
 from ..models.projection import Plan, Projection
 from ..models.run import RunInfo
 from ..models.settings import Settings
@@ -22,7 +22,7 @@ from .moment import Moment
 from .money.book import Book
 from .money.flops import whole_step_mfu
 from .money.ledger import Ledger
-from .money.pricing import resolve
+from .money.pricing import listed, resolve
 from .money.question import Run, usual
 from .ownkeys import OwnKeys
 from .projection.projector import Projector
@@ -31,6 +31,7 @@ from .status import last_sign_of_life, status_of
 from .timing import Timekeeper
 
 JUST_NOW_S = 60.0
+DAY_S = 86_400.0
 
 
 class Pipeline:
@@ -63,6 +64,8 @@ class Pipeline:
         self._planned = self._plan()
         self._projector = Projector(self._planned)
         self._alerts = self._alerts.anew()
+        self._rates_day: float | None = None
+        self._rates_now: TokenPrice | None = None
         self._spent = 0.0
         self._spent_usd = array("d")
         self._step_usd = array("d")
@@ -233,7 +236,20 @@ class Pipeline:
             status="running",
             now=row.get("ended_at") or now,
             since_last_step_s=None,
+            rates=listed(self._pricing, self.settings),
+            rates_now=self._rates_at(row.get("ended_at")),
         )
+
+    def _rates_at(self, at: float | None) -> TokenPrice | None:
+        """The row of the price book in force at `at` (unix s), looked up once a day of the run's time."""
+        day = None if at is None else at // DAY_S
+        if day != self._rates_day:
+            priced = listed(self._pricing, self.settings)
+            self._rates_day = day
+            self._rates_now = (
+                None if priced is None or at is None else self._book.token_price(priced.model, at)
+            )
+        return self._rates_now
 
     def _since_last_step_s(self, now: float) -> float | None:
         last = self.state.last_event_at

@@ -9,6 +9,12 @@ def settings(parser: argparse.ArgumentParser) -> None:
     """What `flags.settings_of` reads."""
     group = parser.add_argument_group("what you know better than the log")
     group.add_argument("--budget", type=words.dollars, metavar="USD", help="warn when the run will cost more")
+    group.add_argument(
+        "--deadline",
+        type=words.moment,
+        metavar="TIME",
+        help="warn when the run will end later: 2026-12-01T08:00Z",
+    )
     group.add_argument("--total-steps", type=words.count, metavar="N", help="steps the run will have")
     group.add_argument("--max-tokens", type=words.count, metavar="N", help="cap on tokens per response")
     group.add_argument("--model", metavar="ID", help="the model's id in the price book")

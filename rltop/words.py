@@ -5,7 +5,7 @@ import re
 import shlex
 import shutil
 from argparse import ArgumentTypeError
-from datetime import date
+from datetime import date, datetime
 
 MOST = 10**9
 """No run has more steps, GPUs or tokens in a response."""
@@ -71,6 +71,17 @@ def day(word: str) -> str:
     except ValueError:
         raise ArgumentTypeError(f"{word}: give a day as YYYY-MM-DD") from None
     return word
+
+
+def moment(word: str) -> datetime:
+    """A time with its zone, ISO 8601."""
+    try:
+        at = datetime.fromisoformat(word)
+    except ValueError:
+        raise ArgumentTypeError(f"{word}: give a time such as 2026-12-01T08:00Z") from None
+    if at.tzinfo is None:
+        raise ArgumentTypeError(f"{word}: needs a time zone, such as {word}Z or {word}+01:00")
+    return at
 
 
 def rates(word: str) -> tuple[float, ...]:

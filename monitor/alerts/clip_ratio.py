@@ -1,10 +1,16 @@
 """Responses cut at the token cap: they are paid for in full and often scored as wrong.
 
 Only a figure that the source vouches for is read. EWMA(0.4) against an absolute limit and against
-the run's own start: max(limit, median of the first 10 steps + rise); 3 of 4 steps to warn, 2 of 3
-for critical, clear below 0.7 of the limit.
+the run's own start: max(limit, median of the first 10 steps + rise), twice the rise for critical;
+3 of 4 steps to warn, 2 of 3 for critical, clear below 0.7 of the limit.
+
+With a handful of responses a step the figure jumps by itself. How much is told by its changes from step to
+step: the average then reaches further back, until its own scatter is 3 points at most, and the rise must be
+three times the scatter of the difference between the average and the start.
 """
 
+import math
+import statistics
 from dataclasses import dataclass
 
 from ...models.text import percent, tokens, usd
@@ -27,7 +33,52 @@ class Limits:
     """Of the limit."""
 
 
-def observe(memory: Baseline, moment: Moment, limits: Limits) -> tuple[Baseline, Reading | Unwatched]:
+_WEIGHT = 0.4
+_SCATTER = 0.03
+"""Of the average, at most."""
+_CHANGES = 20
+"""Changes from step to step that tell the noise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The share at first and now, and how it changes from step to step."""
+
+    shares: Baseline = Baseline()
+    changes: tuple[float, ...] = ()
+    last: float | None = None
+
+    @property
+    def noise(self) -> float:
+        """The scatter of one step: normal noise changes from step to step by 1.414 times as much, and the
+        median of that is 0.6745 times its deviation."""
+        return statistics.median(self.changes) / (0.6745 * math.sqrt(2)) if len(self.changes) >= 3 else 0.0
+
+    def add(self, share: float, base_steps: int) -> "Memory":
+        """One more step."""
+        changes = self.changes
+        if self.last is not None:
+            changes = (*changes, abs(share - self.last))[-_CHANGES:]
+        shares = self.shares.add(share, base_steps, weight=_weight(self.noise))
+        return Memory(shares, changes, share)
+
+    def rise(self, limits: Limits) -> float:
+        """How far above the start is more than noise."""
+        weight = _weight(self.noise)
+        # The variance of a median of n is 1.57 times that of their mean.
+        own = self.noise * math.sqrt(1.57 / limits.base_steps + weight / (2 - weight))
+        return max(limits.rise, 3 * own)
+
+
+def _weight(noise: float) -> float:
+    """Of the newest step in the average: one of weight w scatters by sqrt(w / (2 - w)) times one step."""
+    if noise <= 0:
+        return _WEIGHT
+    share = (_SCATTER / noise) ** 2
+    return min(_WEIGHT, 2 * share / (1 + share))
+
+
+def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Reading | Unwatched]:
     """One closed step."""
     if moment.state.clip_reliable is False:
         return memory, Unwatched(moment.state.clip_why or "the log's clip ratio cannot be trusted")
@@ -35,11 +86,13 @@ def observe(memory: Baseline, moment: Moment, limits: Limits) -> tuple[Baseline,
     if clip is None:
         return memory, Unwatched("no clip ratio in this log")
     memory = memory.add(clip, limits.base_steps)
-    now, usual = memory.now or 0.0, memory.usual or 0.0
-    warn, critical = max(limits.warn, usual + limits.rise), max(limits.critical, usual + limits.rise)
-    good = now < limits.clear * warn
+    now, usual, rise = memory.shares.now or 0.0, memory.shares.usual or 0.0, memory.rise(limits)
+    warn, critical = max(limits.warn, usual + rise), max(limits.critical, usual + 2 * rise)
+    good = now < limits.clear * min(warn, limits.critical)
     if now < warn and now < limits.critical:
         return memory, Reading(good=good, value=now, threshold=warn) if not good else FINE
+    # Of a figure that jumps, one step is no more than a sample.
+    shown, on_average = (clip, "") if memory.noise <= _SCATTER else (now, " on average")
     cap = moment.info.max_tokens
     where = f"cut at {tokens(cap)}" if cap else "cut at the token cap"
     if now < warn:
@@ -53,7 +106,7 @@ def observe(memory: Baseline, moment: Moment, limits: Limits) -> tuple[Baseline,
         good=good,
         value=now,
         threshold=threshold,
-        message=f"clip ratio {percent(clip)} of responses {where}{when}",
+        message=f"clip ratio {percent(shown)} of responses {where}{on_average}{when}",
         advice=advise("raise the cap or add a length term", _paid(moment, clip)),
     )
 
@@ -70,7 +123,7 @@ RULE = Rule(
     name="clip_ratio",
     about="responses cut at the token cap",
     limits=Limits(),
-    memory=Baseline(),
+    memory=Memory(),
     severities=("info", "warning", "critical"),
     debounce=Debounce(warning=(3, 4), critical=(2, 3)),
     observe=observe,

@@ -1,24 +1,32 @@
 """A newer price list has come into force while the run goes on: the rest of it is billed otherwise.
 
-Our bill goes on with the prices of the day on which the run began, so that a long run is not repriced under way;
-what the new ones make of the rest is told. Only where the log says when steps ended: else nobody knows which
-of them came after the change.
+Our bill goes on with the prices of the day on which the run began, so that it does not jump; what new ones
+make of the rest is told. Only where the log says when steps ended: else nobody knows which of them came after
+the change.
 """
 
 from dataclasses import dataclass
 
-from ...models.money import PriceChange
-from ...models.text import usd, usd_change
+from ...models.money import MeterName, TokenPrice
+from ...models.text import usd_change
 from ..moment import Moment
 from .rule import FINE, Debounce, Reading, Rule, Unwatched
 from .stakes import advise, saving_usd
 
-_METERS = ("sample", "prefill", "prefill_cached", "train")
+_RATE_OF: dict[MeterName, str] = {
+    "sample": "sample",
+    "prefill": "prefill",
+    "prefill_cached": "prefill_cached",
+    "train": "train",
+    "eval_sample": "sample",
+    "eval_prefill": "prefill",
+}
+_RATES = ("prefill", "prefill_cached", "sample", "train")
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Shares of the cost of a step."""
+    """Shares of what the run costs."""
 
     warn: float = 0.05
     """Dearer by this much and more is a warning; less, or cheaper, is told."""
@@ -26,41 +34,64 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The day of the list that was told of."""
-
-    told: str = ""
+    """Nothing to remember."""
 
 
 def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Reading | Unwatched]:
     """One closed step."""
-    if moment.pricing is None:
-        return memory, Unwatched("not billed by a price list")
-    if moment.get("ended_at") is None:
+    old, new = moment.rates, moment.rates_now
+    if old is None:
+        return memory, Unwatched("not billed by the price book of the run's day")
+    if new is None:
         return memory, Unwatched("no times in this log")
-    change = moment.pricing.change
-    if change is None:
+    if new.effective_from <= old.effective_from or not (told := _differences(old, new)):
         return memory, FINE
-    dearer = change.factor - 1 if change.factor is not None else 0.0
+    factor = _factor(moment, old, new)
+    dearer = factor - 1 if factor is not None else 0.0
     left = saving_usd(moment)
-    rest = left * dearer if left is not None and change.factor is not None else None
-    return Memory(change.new.effective_from), Reading(
+    rest = left * dearer if left and factor is not None else None
+    return memory, Reading(
         level="warning" if dearer >= limits.warn else "info",
         certain=True,
         value=dearer,
         threshold=limits.warn,
-        message=f"{change.new.provider}'s prices changed on {change.new.effective_from}: {_rates(change)}",
+        message=f"prices of {new.model} changed on {new.effective_from}: {told}",
         advice=advise(
             f"the rest costs {usd_change(rest)}" if rest is not None else "",
-            f"--prices {change.new.effective_from} prices the whole run so",
+            f"--prices {new.effective_from} shows the whole run at the new ones",
         ),
     )
 
 
-def _rates(change: PriceChange) -> str:
-    """What differs, per million tokens: `sample $1.20 → $1.50`."""
-    pairs = [(name, getattr(change.old, name), getattr(change.new, name)) for name in _METERS]
-    told = [f"{name} {usd(old)} → {usd(new)}" for name, old, new in pairs if old != new]
-    return ", ".join(told).replace("_", " ")
+def _differences(old: TokenPrice, new: TokenPrice) -> str:
+    """What differs, per million tokens: `sample $0.4 → $0.6`."""
+    pairs = [(name, _rate(old, name), _rate(new, name)) for name in _RATES]
+    return ", ".join(
+        f"{name.replace('_', ' ')} ${before:g} → ${after:g}"
+        for name, before, after in pairs
+        if before != after and before is not None and after is not None
+    )
+
+
+def _factor(moment: Moment, old: TokenPrice, new: TokenPrice) -> float | None:
+    """What the tokens so far would cost now, over what they cost then."""
+    then = now = 0.0
+    for meter in moment.bill.meters:
+        name = _RATE_OF.get(meter.name)
+        if name is None or meter.tokens is None:
+            continue
+        before, after = _rate(old, name), _rate(new, name)
+        if before is not None and after is not None:
+            then += meter.tokens * before
+            now += meter.tokens * after
+    return now / then if then > 0 else None
+
+
+def _rate(price: TokenPrice, name: str) -> float | None:
+    # Without a rate of their own, cached tokens are billed as prefill.
+    return (
+        price.prefill if name == "prefill_cached" and price.prefill_cached is None else getattr(price, name)
+    )
 
 
 RULE = Rule(

@@ -2,11 +2,12 @@
 
 Least squares over the last 30 % of the steps (20 to 300 points), its standard error widened for
 autocorrelation, sqrt((1 + r) / (1 - r)). The 90 % upper bound of the slope, times the steps to go or
-the window if that is shorter, must be below `gain`; five readings in a row.
+the window if that is shorter, must be below `gain`; five readings in a row. Within the last tenth of the run
+nothing new is said, since little can be saved, and what was said is put in the past.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...models.text import usd
 from ..moment import Moment
@@ -16,6 +17,10 @@ from .stakes import remaining_steps, saving_usd
 _UPPER_90 = 1.2816
 _LARGEST = 300
 """Points; more would cost time and say nothing else."""
+_BELIEVED = 5
+"""Looks in a row."""
+_END = 0.1
+"""Steps to go, of those done, below which the run is nearly over."""
 _LOOKS = 25
 """Long windows are looked at this many times per length, since they hardly change from step to step."""
 
@@ -38,6 +43,10 @@ class Memory:
 
     rewards: tuple[float, ...] = ()
     seen: int = 0
+    flat: int = 0
+    """Looks in a row at which it did not rise."""
+    window: int = 0
+    """Steps that were looked at."""
 
 
 def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Reading | Unwatched | None]:
@@ -45,7 +54,7 @@ def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Rea
     reward = moment.get("reward_mean")
     if reward is None or not math.isfinite(reward):
         return memory, Unwatched("no reward in this log")
-    memory = Memory((*memory.rewards, reward)[-_LARGEST:], memory.seen + 1)
+    memory = replace(memory, rewards=(*memory.rewards, reward)[-_LARGEST:], seen=memory.seen + 1)
     least = max(limits.least_steps, 3)
     total = moment.info.total_steps
     if memory.seen < max(least, limits.after * (total or 0)):
@@ -58,17 +67,39 @@ def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Rea
     if min(recent) == max(recent):
         return memory, Unwatched("the reward is the same at every step")
     steps = remaining_steps(moment)
+    if steps is not None and steps < _END * memory.seen:
+        return memory, _past(memory, moment, limits) or Reading()
     most = steepest(recent) * (window if steps is None else min(steps, window))
     threshold = limits.gain * max(1.0, size)
-    if steps == 0 or most >= threshold:
-        return memory, FINE
+    if most >= threshold:
+        return replace(memory, flat=0), FINE
     saved = saving_usd(moment)
-    return memory, Reading(
+    return replace(memory, flat=memory.flat + 1, window=window), Reading(
         level="info",
         value=most,
         threshold=threshold,
         message=f"reward flat: the last {window} steps bought nothing",
         advice=f"stopping now saves {usd(saved)}" if saved else "stop, or change something",
+    )
+
+
+def tick(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Reading | None]:
+    """Once the run is over nothing can be saved."""
+    over = moment.status in ("finished", "crashed")
+    return memory, _past(memory, moment, limits) if over else None
+
+
+def _past(memory: Memory, moment: Moment, limits: Limits) -> Reading | None:
+    """What was said already, with what it has cost; None where nothing was."""
+    if memory.flat < _BELIEVED:
+        return None
+    done, spent = moment.state.steps_done, moment.bill.spent_usd
+    cost = spent * min(1.0, memory.window / done) if spent and done else None
+    return Reading(
+        level="info",
+        threshold=limits.gain,
+        message=f"reward flat: the last {memory.window} steps bought nothing",
+        advice=f"they cost about {usd(cost)}" if cost else "the next run can be shorter",
     )
 
 
@@ -93,6 +124,7 @@ RULE = Rule(
     limits=Limits(),
     memory=Memory(),
     severities=("info",),
-    debounce=Debounce(warning=(5, 5), clear=10),
+    debounce=Debounce(warning=(_BELIEVED, _BELIEVED), clear=10),
     observe=observe,
+    tick=tick,
 )

@@ -82,6 +82,14 @@ def resolve(info: RunInfo, settings: Settings, at: float | None, book: Book) -> 
     )
 
 
+def listed(pricing: Pricing, settings: Settings) -> TokenPrice | None:
+    """The row of the book by which tokens are billed; None where the user has chosen a price or a day."""
+    rates = pricing.rates
+    if rates is None or pricing.by_gpu_hours or rates.provider == USER or settings.prices_date is not None:
+        return None
+    return rates
+
+
 def _by_tokens(common: Pricing, settings: Settings, at: float | None, book: Book) -> Pricing:
     """Per token, by the user's rates or by the book."""
     model, date = common.model, settings.prices_date

@@ -53,6 +53,7 @@ def settings_of(args: argparse.Namespace, **more: object) -> Settings:
         "gpu_type": args.gpu_type,
         "usd_per_gpu_hour": args.usd_per_gpu_hour,
         "prices_date": args.prices,
+        "deadline": args.deadline,
     }
     if args.price is not None:
         names = ("prefill", "sample", "train", "prefill_cached")

@@ -8,7 +8,7 @@ import pytest
 
 from rltop.models.alert import Alert, Watch
 from rltop.models.event import Event
-from rltop.models.money import Bill, StepCost
+from rltop.models.money import Bill, StepCost, TokenPrice
 from rltop.models.projection import Projection
 from rltop.models.run import RunInfo, RunStatus
 from rltop.models.settings import Settings
@@ -28,6 +28,8 @@ class Told:
         self.state = RunState(info=info or RunInfo(first_step=1))
         self.bill = Bill()
         self.projection = Projection()
+        self.rates: TokenPrice | None = None
+        self.rates_now: TokenPrice | None = None
         self.now = 0.0
 
     def tell(self, *events: Event) -> None:
@@ -43,7 +45,10 @@ class Told:
         self.now = step.ended_at or self.now + (step.duration_s or 0.0)
         row = self.state.history.row(number - 1)
         cost = StepCost(step=number, usd=usd, duration_s=step.duration_s)
-        self.engine.observe(replace(self._moment("running", None), row=row, cost=cost))
+        moment = self._moment("running", None)
+        self.engine.observe(
+            replace(moment, row=row, cost=cost, rates=self.rates, rates_now=self.rates_now or self.rates)
+        )
 
     def steps(self, name: str, values: Sequence[float], **told: Any) -> None:
         """As many steps as values of this quantity."""

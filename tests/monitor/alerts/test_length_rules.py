@@ -113,3 +113,26 @@ def test_a_length_threshold_can_be_set(told_with: Callable[..., Told]) -> None:
     run = told_with(settings=Settings(alerts={"length_growth": {"warn": 4.0, "critical": 8.0}}))
     run.steps("response_length_mean", [500.0] * 10 + [1200.0] * 10)
     assert run.alerts("length_growth") == []
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_clip_ratio_of_few_responses_that_only_jumps_warns_of_nothing(
+    told_with: Callable[..., Told], seed: int
+) -> None:
+    run, random = told_with(), Random(seed)
+    for _ in range(400):
+        share = sum(random.random() < 0.2 for _ in range(16)) / 16
+        run.step(clip_ratio=share, clip_reliable=True)
+    assert {alert.severity for alert in run.alerts("clip_ratio")} <= {"info"}
+
+
+def test_a_clip_ratio_of_few_responses_that_rises_for_good_is_critical_once(told: Told) -> None:
+    random = Random(3)
+    for step in range(200):
+        chance = 0.05 if step < 100 else 0.8
+        share = sum(random.random() < chance for _ in range(8)) / 8
+        told.step(clip_ratio=share, clip_reliable=True)
+    loud = [alert for alert in told.alerts("clip_ratio") if alert.severity != "info"]
+    assert [alert.severity for alert in loud] == ["critical"]
+    assert 100 < loud[0].step <= 110
+    assert "on average" in loud[0].message

@@ -42,11 +42,36 @@ def test_a_budget_that_will_likely_break_is_amber_after_two_steps(told_with: Cal
 
 
 def test_a_budget_that_will_almost_surely_break_is_red(told_with: Callable[..., Told]) -> None:
+    run, spent = budgeted(told_with, budget_usd=225.0), 0.0
+    for step in range(30):
+        usd = 2.0 + 0.1 * max(0, step - 10)
+        spent += usd
+        run.bill = Bill(basis="metered", spent_usd=spent)
+        run.projection = projected(0.95 if step > 25 else 0.1)
+        run.step(usd=usd)
+    (alert,) = run.alerts("budget")
+    assert (alert.severity, alert.step) == ("critical", 28)
+    assert alert.threshold == 0.9
+
+
+def test_a_budget_that_holds_if_the_steps_mend_as_fast_as_they_rose_stays_amber(
+    told_with: Callable[..., Told],
+) -> None:
     run = budgeted(told_with)
-    run.projection = projected(0.95)
-    for _ in range(3):
-        run.step(usd=1.0)
-    assert [alert.severity for alert in run.alerts("budget")] == ["critical"]
+    costs = [0.5] * 15 + [0.5 + 0.25 * n for n in range(10)] + [2.75 - 0.25 * n for n in range(10)]
+    run.projection = projected(0.1)
+    for step, usd in enumerate(costs):
+        run.projection = projected(1.0 if step > 20 else 0.1)
+        run.step(usd=usd)
+        run.bill = Bill(basis="metered", spent_usd=sum(costs[: step + 1]))
+    assert [alert.severity for alert in run.alerts("budget")] == ["warning"]
+    # It does not mend after all.
+    for _ in range(60):
+        run.step(usd=3.0)
+        run.bill = Bill(basis="metered", spent_usd=(run.bill.spent_usd or 0.0) + 3.0)
+        if run.alerts("budget")[0].severity == "critical":
+            break
+    assert (run.bill.spent_usd or 0.0) < 100
 
 
 def test_a_budget_that_comes_within_reach_again_clears(told_with: Callable[..., Told]) -> None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rltop.models.money import Bill
+from rltop.models.projection import FinalCost, Projection
 from rltop.models.run import RunInfo
 from rltop.models.step import Eval
 
@@ -121,6 +123,29 @@ def test_a_reward_that_stands_still_is_told_and_not_warned_of(told_with: Callabl
     run.steps("reward_mean", noisy([0.3 + 0.01 * n for n in range(40)] + [0.7] * 80, 0.005))
     (alert,) = run.alerts("reward_plateau")
     assert alert.severity == "info"
+
+
+def test_once_a_flat_run_is_over_nothing_is_said_to_be_saved(told_with: Callable[..., Told]) -> None:
+    run = told_with(info=RunInfo(first_step=1, total_steps=121))
+    run.bill = Bill(basis="metered", spent_usd=50.0)
+    run.projection = Projection(final_usd=FinalCost(p10=60, p50=70, p90=80))
+    rewards = noisy([0.3 + 0.01 * n for n in range(40)] + [0.7] * 80, 0.005)
+    run.steps("reward_mean", rewards[:100])
+    assert run.alerts("reward_plateau")[0].advice == "stopping now saves $20.00"
+    run.steps("reward_mean", rewards[100:])
+    assert run.alerts("reward_plateau")[0].advice.startswith("they cost about $")
+    run.tick(status="finished")
+    assert run.alerts("reward_plateau")[0].advice.startswith("they cost about $")
+
+
+def test_a_reward_that_stands_still_in_its_last_steps_alone_is_no_news(
+    told_with: Callable[..., Told],
+) -> None:
+    run = told_with(info=RunInfo(first_step=1, total_steps=100))
+    run.steps("reward_mean", noisy([0.3 + 0.004 * n for n in range(100)], 0.005))
+    for _ in range(10):
+        run.tick(status="finished")
+    assert run.alerts("reward_plateau") == []
 
 
 def test_groups_that_all_fail_alike_warn(told: Told) -> None:
