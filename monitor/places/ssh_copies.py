@@ -15,8 +15,6 @@ from typing import NamedTuple
 
 from .ssh_script import Entry, Listing, is_safe, is_whole
 
-HEAD_BYTES = 256 * 1024
-"""Of every file first: what formats are recognised by."""
 PART_BYTES = 4 * 1024 * 1024
 BATCH_BYTES = 4 * 1024 * 1024
 BATCH_PARTS = 64
@@ -83,9 +81,10 @@ class Copies:
         self._ahead_s = 0.0
 
     @property
-    def recognisable(self) -> bool:
-        """Whether of every file there is enough to tell what it is."""
-        return not any(copy.wants and (copy.whole or not copy.begun) for copy in self._copies.values())
+    def progress(self) -> tuple[int, int]:
+        """Bytes that are here, and of all that is wanted."""
+        copies = self._copies.values()
+        return sum(copy.offset for copy in copies), sum(max(copy.offset, copy.size) for copy in copies)
 
     def unreadable(self, name: str) -> bool:
         """Whether a file is there and may not be read."""
@@ -124,7 +123,7 @@ class Copies:
             path.symlink_to(to)
 
     def parts(self) -> list[Part]:
-        """What to fetch next: whole files first, as metrics are read in their light; then all heads."""
+        """What to fetch next: whole files first, as metrics are read in their light."""
         batch: list[Part] = []
         size = 0
         for part in self._in_order():
@@ -157,22 +156,16 @@ class Copies:
 
     def _in_order(self) -> Iterator[Part]:
         wanting = [copy for copy in self._copies.values() if copy.wants]
-        for copies, most in (
-            ([copy for copy in wanting if copy.whole], PART_BYTES),
-            ([copy for copy in wanting if not copy.whole and not copy.begun], HEAD_BYTES),
-            ([copy for copy in wanting if not copy.whole and copy.begun], PART_BYTES),
-        ):
-            for copy in copies:
-                left = MOST_BYTES - self._fetched_bytes
-                wanted = min(copy.size - copy.offset, most, left)
-                if wanted <= 0 < copy.size - copy.offset:
-                    self.notes.add(f"{copy.name} is not read further: {MOST_BYTES >> 30} GiB are here")
-                    copy.unreadable = True
-                    continue
-                known = len(copy.before)
-                yield Part(copy.renamed or copy.name, copy.offset - known, known + max(wanted, 0), copy.name)
-            if copies:
-                return
+        for copy in [copy for copy in wanting if copy.whole] or wanting:
+            left = MOST_BYTES - self._fetched_bytes
+            missing = copy.size - copy.offset
+            if left <= 0 < missing:
+                self.notes.add(f"{copy.name} is not read further: {MOST_BYTES >> 30} GiB are here")
+                copy.unreadable = True
+                continue
+            known = len(copy.before)
+            size = known + max(0, min(missing, PART_BYTES, left))
+            yield Part(copy.renamed or copy.name, copy.offset - known, size, copy.name)
 
     def _changed(self, copy: _Copy, entry: Entry, by_inode: dict[str, Entry]) -> None:
         """A file that was there before."""

@@ -116,15 +116,16 @@ class SshFilling:
         yield from self._fetch(shell, copies, name)
 
     def _fetch(self, shell: Shell, copies: Copies, name: str | None) -> Iterable[list[Event]]:
-        """Bring all that is new; the run can be opened as soon as it can be recognised."""
+        """Bring all that is new."""
         while parts := copies.parts():
             answers = shell.ask([read_part(part.name, part.offset, part.size) for part in parts])
             for part, answer in zip(parts, answers, strict=True):
                 copies.take(part, answer.data, readable=answer.status == 0)
-            if self.target is None and copies.recognisable:
-                self.target = self._root if name is None else self._root / name
-        if self.target is None:
-            self.target = self._root if name is None else self._root / name
+            if self.target is None:
+                here, of = copies.progress
+                yield from self._telling.waiting(f"fetched {here >> 20} of {of >> 20} MiB")
+        # Opened once all is here: what a reader sees to arrive it takes for new, and a step for just done.
+        self.target = self._root if name is None else self._root / name
         if name is not None and copies.unreadable(name):
             yield from self._unusable("denied", "")
         else:

@@ -1,6 +1,7 @@
 """A far side on this machine: an `ssh` on the PATH that hands its command to a shell here."""
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -155,11 +156,11 @@ def read_all(source: MirrorSource) -> list[Event]:
 
 
 def statuses(events: Iterable[Event]) -> list[SourceStatus]:
-    """How reading went, but for the words about the way there before anything is amiss."""
+    """How reading went, but for the words about the way there while nothing is amiss."""
     told = [event for event in events if isinstance(event, SourceStatus)]
+    on_the_way = re.compile(r": (connecting|fetched \d+ of \d+ MiB)$")
     return [
         status
         for status in told
-        if not status.reason.endswith(": connecting")
-        and (status.source, status.state) != ("pending", "reading")
+        if not on_the_way.search(status.reason) and (status.source, status.state) != ("pending", "reading")
     ]

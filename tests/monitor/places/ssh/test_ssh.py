@@ -286,4 +286,17 @@ def test_where_it_is_being_connected_to_is_said_until_it_is(far: FarSide, follow
     run.look()
     run.look()
     told = [(event.state, event.reason) for event in run.events if isinstance(event, SourceStatus)]
-    assert told == [("waiting", f"ssh://host{far.path}: connecting"), ("reading", "")]
+    assert told == [
+        ("waiting", f"ssh://host{far.path}: connecting"),
+        ("waiting", f"ssh://host{far.path}: fetched 0 of 0 MiB"),
+        ("reading", ""),
+    ]
+
+
+def test_what_was_there_before_is_not_taken_for_new(far: FarSide) -> None:
+    log = far.path / "console.log"
+    line = b"step:%d - critic/rewards/mean:0.5 - response_length/mean:9.0 - timing_s/step:1.0\n"
+    log.write_bytes(b"".join(line % step for step in range(1, 3)) + b"x" * 9_000_000 + b"\n" + line % 3)
+    steps = [event for event in read_all(source_of(f"ssh://host{log}")) if isinstance(event, Step)]
+    assert [step.step for step in steps] == [1, 2, 3]
+    assert {step.ended_at for step in steps} == {None}
