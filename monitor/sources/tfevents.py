@@ -1,23 +1,31 @@
 """Reads the scalars of a TensorBoard event file as its bytes come. No TensorFlow, no protobuf package.
 
 A file is a row of frames: length (u64), masked CRC-32C of the length, an Event message, masked CRC-32C of
-that. Sources: tensorflow/core/lib/io/record_writer.h, core/util/event.proto, core/framework/summary.proto.
+that. Source: tensorflow/core/lib/io/record_writer.h.
 
 Its one rule: a record of a known shape is not parsed. A logger writes the same tags again and again, and
 two records of one tag and one step differ in their time and value alone. So what lies between the two is
-looked up. Checksums: of lengths always; of messages where the shape is new, hence of every first record
-of a step and of every record whose tag was damaged. A damaged value of a known tag is not noticed.
+looked up; and where two steps in turn had the same records, the next one is read as a whole. Checksums: of
+lengths always; of messages where the shape is new, hence of every first record of a step and of every record
+whose tag was damaged. A damaged value of a known tag is not noticed.
 """
 
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from .protowire import BadWire, Fields, fields_of, floats_of
+from .protowire import BadWire, fields_of
+from .tfblock import AROUND, Block, Simple
+from .tfmessage import said
 
 HEADER = 12
 LARGEST_BYTES = 1 << 30
 MAX_SHAPES = 65_536
+MAX_LENGTHS = 512
+"""Message lengths that are remembered: behind damage, each of them is looked for."""
+MAX_TEXTS = 100
+FEWEST, LONGEST_ROW = 4, 4096
+"""Records of a step that are worth a block."""
 _LENGTH = struct.Struct("<QI")
 _CRC = struct.Struct("<I")
 _DOUBLE = struct.Struct("<d").unpack_from
@@ -63,14 +71,24 @@ class EventReader:
         self.bad_records = 0
         self.texts: list[tuple[str, str]] = []
         """(tag, text) of what was logged as text and not looked at yet."""
-        self._rest = b""
+        self._parts: list[bytes] = []
+        """What is not whole yet; joined once it may be, since joining at each chunk would be quadratic."""
+        self._held = 0
+        self._needed = HEADER
+        """Bytes that must be held before anything can come of them."""
         self._group: Group | None = None
-        self._prefix = b""
+        self._prefix: bytes = b""
         """How the step of the present group is written."""
         self._frames: dict[bytes, int] = {}
         """Message length by frame header, checked once for each length that occurs."""
         self._shapes: dict[bytes, str] = {}
         """Tag by the bytes between step and value."""
+        self._row: list[Simple] | None = None
+        """The present group's records so far; None where some are not simple, or were not noted."""
+        self._row_before: list[Simple] | None = None
+        self._block: Block | None = None
+        self._in_step = 0
+        """Records of the present group; -1 where it has been seen not to fit the block."""
 
     @property
     def open(self) -> Group | None:
@@ -79,36 +97,97 @@ class EventReader:
 
     def feed(self, data: bytes) -> Iterator[Group]:
         """Groups that the bytes have brought to their end."""
-        buffer = self._rest + data if self._rest else data
+        self._parts.append(data)
+        self._held += len(data)
+        if self._held < self._needed:
+            return
+        buffer = b"".join(self._parts)
         position, size = 0, len(buffer)
-        frames, shapes = self._frames, self._shapes
-        prefix, group = self._prefix, self._group
-        skip = 9 + len(prefix)
+        self._needed = HEADER
         while size - position >= HEADER:
+            block = self._block
+            if block is not None and self._in_step == block.count and position + block.size <= size:
+                whole = self._whole_step(block, buffer, position)
+                if whole is not None:
+                    position += block.size
+                    yield whole
+                    continue
             start = position + HEADER
-            length = frames.get(buffer[position:start])
+            header = buffer[position:start]
+            length = self._frames.get(header)
             if length is None:
-                length = self._checked(buffer[position:start])
+                length = self._checked(header)
                 if length is None:
                     position = self._next_frame(buffer, position + 1)
                     continue
             end = start + length
             if end + 4 > size:
+                self._needed = end + 4 - position
                 break
-            self.records += 1
             position = end + 4
-            if group is not None and buffer.startswith(prefix, start + 9):
-                tag = shapes.get(buffer[start + skip : end - 4])
-                if tag is not None:
-                    group.values[tag] = _FLOAT(buffer, end - 4)[0]
-                    group.at = _DOUBLE(buffer, start + 1)[0]
-                    continue
-            done = self._parse(buffer[start:end], buffer[end:position])
+            done = self._record(buffer, header, start, end)
             if done is not None:
                 yield done
-            prefix, group = self._prefix, self._group
-            skip = 9 + len(prefix)
-        self._rest = buffer[position:]
+        self._parts = [buffer[position:]]
+        self._held = size - position
+
+    def _whole_step(self, block: Block, buffer: bytes, position: int) -> Group | None:
+        """Take in the next step, if its records are as expected; the group before it."""
+        self._in_step = -1
+        scalars = block.read(buffer, position)
+        if scalars is None or scalars.prefix == self._prefix:
+            return None
+        start, end = (position + offset for offset in block.first_message)
+        if _CRC.unpack_from(buffer, end)[0] != masked_crc(buffer[start:end]):
+            return None
+        try:
+            step = fields_of(scalars.prefix).integer(2) or 0
+        except BadWire:
+            return None
+        if _step_prefix(step) != scalars.prefix:
+            return None
+        done, self._group = self._group, Group(step, scalars.at, scalars.values)
+        self._prefix = scalars.prefix
+        self._in_step, self._row = block.count, None
+        self.records += block.count
+        return done
+
+    def _record(self, buffer: bytes, header: bytes, start: int, end: int) -> Group | None:
+        """Take in one record, whose message lies between; the group that it ends."""
+        self.records += 1
+        group, prefix = self._group, self._prefix
+        if group is not None and buffer.startswith(prefix, start + AROUND):
+            shape = buffer[start + AROUND + len(prefix) : end - 4]
+            tag = self._shapes.get(shape)
+            if tag is not None:
+                group.values[tag] = _FLOAT(buffer, end - 4)[0]
+                group.at = _DOUBLE(buffer, start + 1)[0]
+                self._note(Simple(header, shape, tag))
+                return None
+        self._parse(buffer[start:end], buffer[end : end + 4])
+        done = group if self._group is not group else None
+        if self._group is not group:
+            self._begin_row()
+        shape = buffer[start + AROUND + len(self._prefix) : end - 4]
+        tag = self._shapes.get(shape)
+        self._note(Simple(header, shape, tag) if tag is not None else None)
+        return done
+
+    def _note(self, record: Simple | None) -> None:
+        """Add a record to those of the present step; None for one that is not simple."""
+        if self._in_step >= 0:
+            self._in_step += 1
+        if record is None or self._row is None or len(self._row) == LONGEST_ROW:
+            self._row = None
+        else:
+            self._row.append(record)
+
+    def _begin_row(self) -> None:
+        """A step begins. If the two before it had the same records, they make the block."""
+        row, before = self._row, self._row_before
+        if row is not None and len(row) >= FEWEST and row == before:
+            self._block = Block(row)
+        self._row_before, self._row, self._in_step = row, [], 0
 
     def _checked(self, header: bytes) -> int | None:
         """The length in a frame header, or None where the header is damaged."""
@@ -116,7 +195,7 @@ class EventReader:
         if crc != masked_crc(header[:8]) or length > LARGEST_BYTES:
             self.bad_records += 1
             return None
-        if len(self._frames) < MAX_SHAPES:
+        if len(self._frames) < MAX_LENGTHS:
             self._frames[header] = length
         return length
 
@@ -125,60 +204,37 @@ class EventReader:
         found = [at for header in self._frames if (at := buffer.find(header, start)) >= 0]
         return min(found) if found else max(start, len(buffer) - HEADER + 1)
 
-    def _parse(self, message: bytes, crc: bytes) -> Group | None:
-        """Take in a record of a new shape or step; the group that it ends."""
+    def _parse(self, message: bytes, crc: bytes) -> None:
+        """Take in a record of a new shape or step."""
         if _CRC.unpack(crc)[0] != masked_crc(message):
             self.bad_records += 1
-            return None
+            return
         try:
-            event = fields_of(message)
-            summaries = event.all_bytes(5)
-            scalars = [scalar for summary in summaries for scalar in self._scalars(summary)]
+            step, at, scalars, texts = said(message)
         except BadWire:
             self.bad_records += 1
-            return None
+            return
+        self.texts += texts[: MAX_TEXTS - len(self.texts)]
         if not scalars:
-            return None
-        step, at = event.integer(2) or 0, event.double(1) or 0.0
-        done = None
-        group = self._group
-        if group is None or group.step != step:
-            done, group = group, Group(step, at)
-            self._group = group
+            return
+        if self._group is None or self._group.step != step:
+            self._group = Group(step, at)
             self._prefix = _step_prefix(step)
-        group.at = at
-        group.values.update(scalars)
-        self._remember(message, scalars)
-        return done
+        self._group.at = at
+        self._group.values.update(scalars)
+        if len(scalars) == 1:
+            self._remember(message, *scalars[0])
 
-    def _scalars(self, summary: bytes) -> Iterator[tuple[str, float]]:
-        for value in fields_of(summary).all_bytes(1):
-            fields = fields_of(value)
-            tag = fields.text(1)
-            if tag is None:
-                continue
-            number = fields.single(2)
-            if number is None and (tensor := fields.payload(8)) is not None:
-                number = _tensor(fields_of(tensor))
-                if number is None and len(self.texts) < 100:
-                    self.texts += [(tag, text) for text in fields_of(tensor).all_text(8)]
-            if number is not None:
-                yield tag, number
-
-    def _remember(self, message: bytes, scalars: list[tuple[str, float]]) -> None:
+    def _remember(self, message: bytes, tag: str, number: float) -> None:
         """Keep the shape of a record that is one simple value at its end, written in the usual order."""
-        start = 9 + len(self._prefix)
-        plain = message[:1] == b"\x09" and message.startswith(self._prefix, 9) and message[-5:-4] == b"\x15"
-        if (
-            len(scalars) == 1
-            and plain
-            and message[start : start + 1] == b"\x2a"
-            and len(self._shapes) < MAX_SHAPES
-        ):
-            (number,) = _FLOAT(message, len(message) - 4)
-            told = scalars[0][1]
-            if number == told or (number != number and told != told):
-                self._shapes[message[start:-4]] = scalars[0][0]
+        start = AROUND + len(self._prefix)
+        plain = (
+            message[:1] == b"\x09" and message.startswith(self._prefix, AROUND) and message[-5:-4] == b"\x15"
+        )
+        if plain and message[start : start + 1] == b"\x2a" and len(self._shapes) < MAX_SHAPES:
+            (last,) = _FLOAT(message, len(message) - 4)
+            if last == number or (last != last and number != number):
+                self._shapes[message[start:-4]] = tag
 
 
 def _step_prefix(step: int) -> bytes:
@@ -192,21 +248,3 @@ def _step_prefix(step: int) -> bytes:
         rest >>= 7
     encoded.append(rest)
     return bytes(encoded)
-
-
-def _tensor(tensor: Fields) -> float | None:
-    """The one number of a tensor, as TF2 writes scalars; None where it holds more, or none."""
-    kind = tensor.integer(1)
-    layout = {1: ("<f", 5), 2: ("<d", 6)}.get(kind or 0)
-    if layout is not None:
-        content = tensor.payload(4)
-        numbers = floats_of(content, layout[0]) if content else tensor.packed(layout[1], layout[0])
-        return numbers[0] if len(numbers) == 1 else None
-    if kind in (3, 9):
-        content = tensor.payload(4)
-        if content:
-            whole = floats_of(content, "<i" if kind == 3 else "<q")
-        else:
-            whole = [float(number) for number in tensor.integers(7 if kind == 3 else 10)]
-        return whole[0] if len(whole) == 1 else None
-    return None

@@ -119,6 +119,56 @@ def test_it_does_not_matter_how_the_bytes_are_cut(sizes: list[int]) -> None:
     assert groups_of(data, sizes) == groups_of(data)
 
 
+TAGS = ("actor/loss", "actor/kl", "perf/mfu", "time/step", "reward", "val/score")
+steps_told = st.lists(
+    st.tuples(
+        st.sampled_from((1, 1, 1, 1, 2, 120, 16_300)),  # how far on; longer numbers are written longer
+        st.sampled_from((TAGS[:5], TAGS[:5], TAGS[:5], TAGS, TAGS[1:5], TAGS[4::-1])),
+    ),
+    max_size=30,
+)
+
+
+@given(steps_told, st.lists(st.integers(0, 400), max_size=10))
+def test_steps_read_whole_hold_what_their_records_hold(
+    told: list[tuple[int, tuple[str, ...]]], sizes: list[int]
+) -> None:
+    data, step, expected = VERSION, 0, list[tuple[int, dict[str, float]]]()
+    for index, (on, tags) in enumerate(told):
+        step += on
+        values = {tag: index + place / 8 for place, tag in enumerate(tags)}
+        data += b"".join(scalar(step, tag, value, 1000.0 + index) for tag, value in values.items())
+        expected.append((step, values))
+    reader = EventReader()
+    groups = [group for part in cut(data, sizes) for group in reader.feed(part)]
+    if reader.open is not None:
+        groups.append(reader.open)
+    assert [(group.step, group.values) for group in groups] == expected
+    assert [group.at for group in groups] == [1000.0 + index for index in range(len(told))]
+    assert reader.records == 1 + sum(len(tags) for _, tags in told)
+    assert reader.bad_records == 0
+
+
+def test_a_damaged_first_record_of_a_step_is_left_out_of_it() -> None:
+    rows = [b"".join(scalar(step, tag, step) for tag in TAGS) for step in range(1, 8)]
+    damaged = bytearray(rows[5])
+    damaged[12 + 10] ^= 0x40  # in its step
+    reader = EventReader()
+    list(reader.feed(VERSION + b"".join(rows[:5]) + bytes(damaged) + rows[6]))
+    assert reader.bad_records == 1
+
+
+def test_a_very_long_record_is_waited_for_without_copying_it_at_each_piece() -> None:
+    picture = frame(
+        b"\x09" + struct.pack("<d", 1.0) + sized(5, sized(1, sized(1, b"a") + sized(4, bytes(3_000_000))))
+    )
+    reader = EventReader()
+    data = VERSION + picture + scalar(1, "a", 0.5)
+    for start in range(0, len(data), 100):
+        list(reader.feed(data[start : start + 100]))
+    assert reader.open is not None
+
+
 def test_tensors_of_tf2_are_scalars_too() -> None:
     data = VERSION + b"".join(
         (
