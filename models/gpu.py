@@ -138,7 +138,7 @@ class GpuUse(Value):
     """GPUs in the newest samples, lost ones too."""
     watched_gpu_hours: float
     """GPU-hours of which it is known whether the GPU was busy."""
-    idle_gpu_hours: float
+    idle_gpu_hours: float | None = None
     """Of those: with no more than a tenth of the time in any kernel, or lost."""
     idle_gpu_hours_at_end: Quantiles | None = None
     idle_usd: float | None = None

@@ -7,6 +7,8 @@ settings and the `now` that is passed in: the same events give the same frames.
 from array import array
 
 from ..models.event import Event
+from ..models.gpu import GpuUse
+from ..models.health import Health
 from ..models.money import Bill, StepCost, TokenPrice, WhatIf
 from ..models.projection import Plan, Projection
 from ..models.run import RunInfo
@@ -28,6 +30,7 @@ from .ownkeys import OwnKeys
 from .projection.projector import Projector
 from .state import RunState
 from .status import last_sign_of_life, status_of
+from .telemetry.dollars import phases_of, use_of
 from .timing import Timekeeper
 
 JUST_NOW_S = 60.0
@@ -120,6 +123,7 @@ class Pipeline:
                     since_last_step_s=since_s,
                 )
             )
+        health = health_of(self.state, self.info)
         return Frame(
             now=now,
             state=self.state,
@@ -131,7 +135,7 @@ class Pipeline:
             spent_usd=self._spent_usd,
             at_end=self._at_end,
             projection=projection,
-            health=health_of(self.state, self.info),
+            health=health,
             alerts=self._alerts.alerts,
             at_end_low=self._at_end_low,
             at_end_high=self._at_end_high,
@@ -139,7 +143,29 @@ class Pipeline:
             watched=self._alerts.watched,
             behind=behind,
             ask=self._whatifs,
+            gpu_use=self._gpu_use(projection, health),
         )
+
+    def _gpu_use(self, projection: Projection, health: Health) -> GpuUse | None:
+        """None while nothing is known of any GPU, or those that are seen are not the run's."""
+        gpus = sum(len(sample.gpus) for sample in self.state.gpus.values())
+        if not gpus or self.info.platform == "tinker":
+            return None
+        use = use_of(
+            self.state.gpu_tally,
+            gpus,
+            usd_per_gpu_hour=self._pricing.usd_per_gpu_hour if self._pricing.by_gpu_hours else None,
+            usd_per_kwh=self.settings.usd_per_kwh,
+            remaining_s=projection.remaining_s,
+            mfu=next(
+                (mfu for mfu in (health.mfu.whole_step, health.mfu.corrected, health.mfu.logged) if mfu), None
+            ),
+        )
+        row = self.state.last_row if self.state.closed else None
+        if row is None or row.index >= self.state.closed:
+            return use
+        phases = phases_of(self.state.gpu_trace, row)
+        return use.model_copy(update={"phase_step": row.step, "phases": phases}) if phases else use
 
     def _whatifs(self, frame: Frame) -> tuple[WhatIf, ...]:
         from .money.whatif import whatifs  # other platforms' prices and work: few commands and screens ask

@@ -16,6 +16,9 @@ from ..models.run import RunInfo
 from ..models.step import Eval, Step
 from .state import LOGS_KEPT, OPEN_ROWS, RunState
 
+WANDB_BEHIND_S = 60.0
+"""W&B notes GPUs every 15 s: by then another backend has long told again, if it still does."""
+
 
 def reduce(state: RunState, event: Event) -> RunState:
     """The state after one event."""
@@ -52,11 +55,31 @@ def reduce(state: RunState, event: Event) -> RunState:
         case SourceStatus():
             return replace(state, revision=revision, sources=_sources(state, event))
         case GpuSample():
-            return replace(state, revision=revision, gpus={**state.gpus, event.host: event})
+            return _gpus(state, event)
         case Serving():
             return replace(state, revision=revision, serving={**state.serving, event.host: event})
         case LogLine():
             return replace(state, revision=revision, logs=(*state.logs, event)[-LOGS_KEPT:])
+
+
+def _gpus(state: RunState, event: GpuSample) -> RunState:
+    """The newest sample of each host, and what became of the time since the one before."""
+    before = state.gpus.get(event.host)
+    if before is not None and _knows_better(before, event):
+        return state
+    if before is None or event.at > before.at:
+        state.gpu_trace.add(event)
+    return replace(
+        state,
+        revision=state.revision + 1,
+        gpus={**state.gpus, event.host: event},
+        gpu_tally=state.gpu_tally.add(before, event),
+    )
+
+
+def _knows_better(before: GpuSample, event: GpuSample) -> bool:
+    """W&B's log tells less, and later, than what reads the same GPUs itself."""
+    return event.backend == "wandb" != before.backend and event.at - before.at < WANDB_BEHIND_S
 
 
 def close(state: RunState) -> RunState:

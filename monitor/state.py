@@ -6,6 +6,8 @@ from ..models.event import Ended, LogLine, Progress, SourceStatus, Totals
 from ..models.gpu import GpuSample, Serving
 from ..models.run import RunInfo
 from .history import History, Row
+from .telemetry.dollars import GpuTally
+from .telemetry.trace import GpuTrace
 
 LOGS_KEPT = 500
 OPEN_ROWS = 2
@@ -35,6 +37,9 @@ class RunState:
     ended: Ended | None = None
     sources: dict[tuple[str, str], SourceStatus] = field(default_factory=dict[tuple[str, str], SourceStatus])
     gpus: dict[str, GpuSample] = field(default_factory=dict[str, GpuSample])
+    gpu_tally: GpuTally = GpuTally()
+    gpu_trace: GpuTrace = field(default_factory=GpuTrace)
+    """Shared with the states before and after, as `history` is."""
     serving: dict[str, Serving] = field(default_factory=dict[str, Serving])
     """The newest reading of each inference engine, by its address."""
     logs: tuple[LogLine, ...] = ()

@@ -28,6 +28,7 @@ def settings(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--usd-per-gpu-hour", type=words.dollars, metavar="USD", help="your price of a GPU-hour"
     )
+    group.add_argument("--usd-per-kwh", type=words.dollars, metavar="USD", help="your price of electricity")
 
 
 def also(parser: argparse.ArgumentParser) -> None:

@@ -52,6 +52,7 @@ def settings_of(args: argparse.Namespace, **more: object) -> Settings:
         "gpus": args.gpus,
         "gpu_type": args.gpu_type,
         "usd_per_gpu_hour": args.usd_per_gpu_hour,
+        "usd_per_kwh": args.usd_per_kwh,
         "prices_date": args.prices,
         "deadline": args.deadline,
     }

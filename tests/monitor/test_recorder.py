@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic_core import from_json
 
 from rltop.models.event import Ended, Event, LogLine, Progress, Restart, SourceStatus, Totals
-from rltop.models.gpu import Gpu, GpuSample
+from rltop.models.gpu import Gpu, GpuProcess, GpuSample, MigSlice, Serving
 from rltop.models.run import RunInfo
 from rltop.models.step import Eval, Step
 from rltop.models.value import Value
@@ -28,6 +28,7 @@ KINDS: tuple[type[Value], ...] = (
     Restart,
     Totals,
     GpuSample,
+    Serving,
     LogLine,
     Ended,
     SourceStatus,
@@ -45,7 +46,8 @@ def values(kind: type[Value]) -> st.SearchStrategy[Any]:
     return st.fixed_dictionaries(needed, optional=fields).map(lambda chosen: kind(**chosen))
 
 
-st.register_type_strategy(Gpu, values(Gpu))
+for inner in (GpuProcess, MigSlice, Gpu):
+    st.register_type_strategy(inner, values(inner))
 EVENTS = st.one_of([values(kind) for kind in KINDS])
 
 
