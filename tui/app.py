@@ -28,6 +28,7 @@ VIEWS = {
     "length": ".screens.length:LengthScreen",
     "health": ".screens.health:HealthScreen",
     "metrics": ".screens.metrics:MetricsScreen",
+    "gpus": ".screens.gpus:GpuScreen",
     "alerts": ".screens.alerts:AlertsScreen",
     "log": ".screens.log:LogScreen",
     "config": ".screens.config:ConfigScreen",

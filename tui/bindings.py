@@ -16,6 +16,7 @@ SCREENS = (
     _key("3", "view('length')", "length: of the responses, and the cap", "view.length"),
     _key("4", "view('health')", "health: reward, KL, entropy, gradients", "view.health"),
     _key("5", "view('metrics')", "metrics: every number of the log", "view.metrics"),
+    _key("6", "view('gpus')", "GPUs: each of them, and idle time", "view.gpus"),
     _key("7", "view('alerts')", "alerts, and notes on the figures", "view.alerts"),
     _key("8", "view('log')", "log: errors, pauses, checkpoints", "view.log"),
     _key("9", "view('config')", "config: every fact of the run", "view.config"),

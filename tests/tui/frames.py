@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from rltop.models.alert import Alert, Severity
 from rltop.models.event import Ended, SourceStatus
-from rltop.models.gpu import Gpu, GpuSample
+from rltop.models.gpu import Gpu, GpuSample, GpuUse, PhaseUse, Serving
 from rltop.models.health import Clip, Health, Length, Mfu
 from rltop.models.money import Bill, Meter, PriceBookRef
 from rltop.models.projection import FanPoint, FinalCost, Projection
@@ -337,6 +337,63 @@ def with_gpus(count: int = 8, note: str = "") -> Frame:
         frame.state, gpus={"node-0": GpuSample(at=NOW, host="node-0", backend="nvml", gpus=gpus, note=note)}
     )
     return replace(frame, state=state)
+
+
+def with_many_gpus(hosts: int, each: int = 8) -> Frame:
+    """A run on many hosts: one GPU is lost, one is hot, a host lags, and one tells nothing but names."""
+    samples: dict[str, GpuSample] = {}
+    for number in range(hosts):
+        host = f"node-{number:03}.cluster"
+        lags, mute = number == hosts // 3, number == hosts - 1
+        gpus = [
+            Gpu(
+                index=index,
+                name="NVIDIA H100 80GB HBM3",
+                util=None if mute else (17.0 if lags else 99.0) - (number * 7 + index * 5) % 23 / 2,
+                tensor_active=None if mute else (9.0 if lags else 44.0) - (number * 3 + index * 11) % 9,
+                mem_used_gb=None if mute else 60.0 + (number + index * 3) % 17,
+                mem_total_gb=None if mute else 80.0,
+                power_w=None if mute else 640.0 - 3 * index,
+                power_limit_w=700.0,
+                temp_c=None if mute else 55.0 + (number + index) % 20,
+            )
+            for index in range(each)
+        ]
+        if number == hosts // 2:
+            gpus[3] = Gpu(index=3, state="lost", xid=79, xid_at=NOW - 90)
+            gpus[5] = gpus[5].model_copy(update={"state": "throttled", "throttle": ("hardware thermal",)})
+        samples[host] = GpuSample(at=NOW - 14, host=host, backend="dcgm", gpus=tuple(gpus))
+    frame = verl()
+    use = GpuUse(
+        gpus=hosts * each,
+        watched_gpu_hours=1.17 * hosts * each,
+        idle_gpu_hours=0.31 * hosts * each,
+        idle_gpu_hours_at_end=Quantiles(
+            p10=1.2 * hosts * each, p50=1.6 * hosts * each, p90=2.1 * hosts * each
+        ),
+        idle_usd=1.54 * hosts * each,
+        idle_usd_at_end=Quantiles(p10=6.0 * hosts * each, p50=8.0 * hosts * each, p90=10.5 * hosts * each),
+        energy_kwh=0.7 * hosts * each,
+        tensor_share=0.38,
+        mfu=0.29,
+        phase_step=35,
+        phases=(
+            PhaseUse(name="generate", seconds=52.0, util=96.0, tensor_active=6.0),
+            PhaseUse(name="update", seconds=147.0, util=99.0, tensor_active=61.0),
+        ),
+    )
+    serving = Serving(
+        at=NOW,
+        host="node-000:8000",
+        engine="vllm",
+        running=211,
+        waiting=38,
+        kv_cache_use=0.83,
+        prefix_hit_rate=0.37,
+        generation_tokens_per_s=41_200,
+    )
+    state = replace(frame.state, gpus=samples, serving={serving.host: serving})
+    return replace(frame, state=state, gpu_use=use)
 
 
 def replayed(paused: bool = False) -> Frame:
