@@ -7,6 +7,7 @@ only dilute it.
     python bench/backtest.py SERIES.json [--json OUT]    a list of {name, source, max_tokens, response_length}
     python bench/backtest.py FOLDER                      run logs of any kind that rltop reads
     python bench/backtest.py --synthetic                 the made-up families of the tests
+    python bench/backtest.py --page                      the two runs of the published page, made up again
 """
 
 import argparse
@@ -23,11 +24,13 @@ from rivals import RIVALS
 from rltop.models.money import StepCost
 from rltop.models.projection import Plan
 from rltop.models.value import Quantiles
+from rltop.monitor.projection.eta import PauseFilter
 from rltop.monitor.projection.projector import Projector
 from rltop.monitor.reduce import reduce
 from rltop.monitor.state import RunState
 from rltop.monitor.target import TargetError, open_target
 
+ROOT = Path(__file__).resolve().parents[1]
 MOMENTS = (10, 25, 50, 75)
 """Percent of the run's steps done."""
 SHORTEST = 12
@@ -152,19 +155,20 @@ def backtest(runs: Sequence[Run]) -> tuple[dict[str, Any], str]:
     return result, "\n".join(lines)
 
 
-def read_series(path: Path) -> list[Run]:
-    """The runs of a file of series. Steps without a length are left out."""
+def read_series(path: Path, column: str = "response_length") -> list[Run]:
+    """The runs of a file of series. Steps without a figure are left out, and of step times the pauses."""
     rows: list[dict[str, Any]] = from_json(path.read_bytes())
-    runs = [
-        Run(
-            str(row.get("name", number)),
-            str(row.get("source", "")),
-            row.get("max_tokens"),
-            [float(length) for length in row.get("response_length") or () if length and length > 0],
-        )
-        for number, row in enumerate(rows)
-    ]
-    return [run for run in runs if len(run.lengths) >= SHORTEST]
+    runs: list[Run] = []
+    for number, row in enumerate(rows):
+        told: list[float | None] = row.get(column) or []
+        values = [float(value) for value in told if value and value > 0]
+        cap = row.get("max_tokens")
+        if column == "step_time_s":
+            pauses, cap = PauseFilter(), None
+            values = [seconds * pauses.work_share(seconds) for seconds in values]
+        if len(values) >= SHORTEST:
+            runs.append(Run(str(row.get("name", number)), str(row.get("source", "")), cap, values))
+    return runs
 
 
 def read_folder(folder: Path) -> list[Run]:
@@ -203,11 +207,41 @@ def read_run(target: Path) -> Run | None:
 
 def made_up() -> list[Run]:
     """A few runs of every synthetic family. Seeds from 1000 on: the calibration uses those below."""
-    sys.path.append(str(Path(__file__).resolve().parents[1]))  # the families are kept with the tests
+    sys.path.append(str(ROOT))  # the families are kept with the tests
     from tests.monitor.projection.families import SHAPES, make
 
     made = [make(family, 1000 + seed) for family in SHAPES for seed in range(RUNS_PER_FAMILY)]
     return [Run(run.family, run.family, run.cap, run.lengths) for run in made]
+
+
+def page() -> str:
+    """How wide the interval of the page's calm run is, and how often its exploding run ends above P90."""
+    sys.path.append(str(ROOT))
+    from tests.monitor.projection.families import calm_run, exploding_run
+
+    calm = [Run("calm", "", run.cap, run.lengths) for run in map(calm_run, range(40))]
+    lines: list[str] = []
+    for step in (10, 24, 47):
+        found = [(project(run, [step])[step], sum(run.lengths)) for run in calm]
+        widths = [(said.p90 - said.p10) / truth for said, truth in found]
+        off = quantile([abs(said.p50 / truth - 1) for said, truth in found], 0.5)
+        lines.append(
+            f"calm, step {step} of 94: median width {quantile(widths, 0.5):.2f} of the total, "
+            f"three of four under {quantile(widths, 0.75):.2f}; median error {off:.1%}"
+        )
+    exploding = [Run("exploding", "", run.cap, run.lengths) for run in map(exploding_run, range(20))]
+    late = range(28, 94)
+    short = [
+        1 - said.p90 / sum(run.lengths)
+        for run in exploding
+        for said in project(run, late).values()
+        if said.p90 < sum(run.lengths)
+    ]
+    lines.append(
+        f"exploding, from step 28 on: P90 under the truth at {len(short)} of {len(exploding) * len(late)} "
+        f"steps, by {max(short, default=0.0):.2%} at most"
+    )
+    return "\n".join(lines)
 
 
 def main() -> None:
@@ -215,8 +249,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("target", type=Path, nargs="?", help="a file of series or a folder of logs")
     parser.add_argument("--synthetic", action="store_true", help="the made-up families")
+    parser.add_argument("--page", action="store_true", help="the two runs of the published page")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the scores there")
     asked = parser.parse_args()
+    if asked.page:
+        print(page())
+        return
     if asked.synthetic:
         runs = made_up()
     elif asked.target is None:

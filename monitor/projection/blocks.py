@@ -5,6 +5,7 @@ length is remembered evenly, each block standing for the same (power of two) num
 """
 
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 CAPACITY = 96
 
@@ -18,6 +19,8 @@ class Blocks:
     means: list[float] = field(default_factory=list[float])
     open_sum: float = 0.0
     open_steps: int = 0
+    lowest: float = 0.0
+    """The least mean of a quarter of the closed blocks, of at least three, side by side; of fewer, of all."""
 
     def add(self, value: float) -> bool:
         """Take one more step's value; True when that closed a block."""
@@ -32,7 +35,13 @@ class Blocks:
                 (left + right) / 2 for left, right in zip(self.means[::2], self.means[1::2], strict=True)
             ]
             self.width *= 2
+        self.lowest = self._lowest()
         return True
+
+    def _lowest(self) -> float:
+        count = min(len(self.means), max(3, len(self.means) // 4))
+        sums = list(accumulate(self.means, initial=0.0))
+        return min(end - start for start, end in zip(sums, sums[count:], strict=False)) / count
 
     @property
     def steps(self) -> int:

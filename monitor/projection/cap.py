@@ -7,7 +7,7 @@ longer responses takes longer by a power of the length, and that power is learnt
 from dataclasses import dataclass, field
 from math import log
 
-_KEPT = 5
+_KEPT = 9
 """Few, since a step that is near the cap already says more than one that was far from it."""
 _PRIOR_WEIGHT = 0.5
 """How much spread of log length it takes to outweigh the prior exponent of 1."""

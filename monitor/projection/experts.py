@@ -14,6 +14,12 @@ from typing import Protocol
 from .blocks import Blocks
 from .outlook import Outlook
 
+_NEWEST = 5
+_SLACK, _CHANGED = 0.75, 4.0
+_CALMEST, _UNKNOWN_NOISE = 0.005, 0.05
+_DEVIATIONS = 1.05
+"""From the median jump between two steps to a standard deviation of one: 1 / (0.6745 √2)."""
+
 
 class Expert(Protocol):
     """One model of a series."""
@@ -39,6 +45,47 @@ class PastMean:
     def outlook(self, past: Blocks) -> Outlook:
         steps = min(past.steps, max(5.0, self.share * past.steps))
         return Outlook(log(past.mean_of_last(steps)))
+
+
+@dataclass(slots=True)
+class SinceChange:
+    """The mean since the level last changed, found by going back from the newest five steps.
+
+    Two cumulative sums (Page 1954) of how far older steps lie above and below what follows them, in
+    deviations of one step from the next; where either grows past four, the steps before it began are of
+    another level. Looked for anew only when a block closes.
+    """
+
+    fitted_blocks: int = -1
+    fitted_width: int = 0
+    since: int = 0
+    """Closed steps since the change."""
+
+    def observe(self, value: float, past: Blocks) -> None:
+        pass
+
+    def outlook(self, past: Blocks) -> Outlook:
+        if (self.fitted_blocks, self.fitted_width) != (len(past.means), past.width):
+            self.fitted_blocks, self.fitted_width = len(past.means), past.width
+            self.since = past.width * (len(past.means) - self._changed_at(past))
+        return Outlook(log(past.mean_of_last(self.since + past.open_steps)))
+
+    def _changed_at(self, past: Blocks) -> int:
+        """The first block of the level that holds now."""
+        logs = [log(mean) for mean in past.means]
+        jumps = [abs(right - left) for left, right in itertools.pairwise(logs)]
+        noise = max(_CALMEST, _DEVIATIONS * median(jumps)) if jumps else _UNKNOWN_NOISE
+        first = max(0, len(logs) - _NEWEST)
+        total, count, above, below = sum(logs[first:]), len(logs) - first, 0.0, 0.0
+        for older in reversed(range(first)):
+            off = (logs[older] - total / count) / noise
+            above, below = max(0.0, above + off - _SLACK), max(0.0, below - off - _SLACK)
+            if above > _CHANGED or below > _CHANGED:
+                return first
+            if above == 0 and below == 0:
+                first = older
+            total, count = total + logs[older], count + 1
+        return 0
 
 
 @dataclass(slots=True)

@@ -4,11 +4,12 @@ Its one rule: steps that told nothing are not counted, and a forecast needs thre
 """
 
 from dataclasses import dataclass, field
-from math import exp, log, sqrt
+from math import exp, log
+from operator import mul
 
 from .blocks import Blocks
-from .experts import DampedTrend, Expert, LocalTrend, MedianSlope, PastMean
-from .interval import Forecast, Spread, deviation, spread
+from .experts import DampedTrend, Expert, LocalTrend, MedianSlope, PastMean, SinceChange
+from .interval import Forecast, Spread, deviation, sides, spread
 from .outlook import Outlook
 from .weights import HORIZONS, TrackRecord
 
@@ -22,7 +23,7 @@ class Panel:
     mean: PastMean = field(default_factory=lambda: PastMean(1.0))
     half: PastMean = field(default_factory=lambda: PastMean(0.5))
     quarter: PastMean = field(default_factory=lambda: PastMean(0.25))
-    eighth: PastMean = field(default_factory=lambda: PastMean(0.125))
+    change: SinceChange = field(default_factory=SinceChange)
     damped: DampedTrend = field(default_factory=DampedTrend)
     local: LocalTrend = field(default_factory=LocalTrend)
     slope: MedianSlope = field(default_factory=MedianSlope)
@@ -30,7 +31,7 @@ class Panel:
     @property
     def experts(self) -> tuple[Expert, ...]:
         """All of them, those of level first."""
-        return (self.mean, self.half, self.quarter, self.eighth, self.damped, self.local, self.slope)
+        return (self.mean, self.half, self.quarter, self.change, self.damped, self.local, self.slope)
 
 
 LEVELS, TRENDS = 4, 3
@@ -88,6 +89,8 @@ class Series:
     def _blend(self, expected: list[float], steps: float) -> Forecast:
         logs = [log(value) for value in expected]
         weights = self.record.weights(self.steps, steps)
-        blend = sum(w * f for w, f in zip(weights, logs, strict=True))
-        apart = sqrt(sum(w * (f - blend) ** 2 for w, f in zip(weights, logs, strict=True)))
-        return Forecast(exp(blend), deviation(self.record, weights, self.steps, steps, apart))
+        blend = sum(map(mul, weights, logs))
+        usual = deviation(self.record, weights, self.steps, steps)
+        apart = [(weight, one - blend) for weight, one in zip(weights, logs, strict=True)]
+        back = max(0.0, blend - log(self.past.lowest))
+        return Forecast(exp(blend), *sides(usual, apart, back, self.steps))

@@ -14,7 +14,7 @@ _WORST = 1.5  # an error of e^1.5 is as bad as an error gets, so that one disast
 _MEMORY = 12.0
 _PATIENCE = 12.0
 _EXCUSED = 0.03  # log error that is nobody's fault
-_TREND = 0.2
+_TREND = 0.3
 
 
 @dataclass(slots=True)
@@ -85,7 +85,7 @@ class TrackRecord:
 
     def weights(self, steps: int, horizon: float) -> list[float]:
         """The weight of each expert for a forecast over `horizon` steps; they sum to 1."""
-        prior = self._prior(steps)
+        weights = self._prior(steps)
         judged = [
             (
                 sqrt(at / horizon if at < horizon else horizon / at) * min(1.0, record.judged / 4),
@@ -102,9 +102,11 @@ class TrackRecord:
             ]
             best = min(scores)
             sharpness = min(_PATIENCE, 0.8 * sqrt(steps)) / (best + _EXCUSED)
-            prior = [p * exp(-sharpness * (score - best)) for p, score in zip(prior, scores, strict=True)]
-        total = sum(prior)
-        return [weight / total for weight in prior]
+            weights = [
+                prior * exp(-sharpness * (score - best)) for prior, score in zip(weights, scores, strict=True)
+            ]
+        total = sum(weights)
+        return [weight / total for weight in weights]
 
     def _prior(self, steps: int) -> list[float]:
         """Most runs stay where they are, and few points always lie on some line: a trend earns its weight."""

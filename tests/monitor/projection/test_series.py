@@ -9,7 +9,8 @@ from hypothesis import strategies as some
 
 from rltop.monitor.projection.blocks import CAPACITY, Blocks
 from rltop.monitor.projection.cap import StepCeiling, TimePower
-from rltop.monitor.projection.interval import Forecast, multipliers, spread
+from rltop.monitor.projection.experts import SinceChange
+from rltop.monitor.projection.interval import Forecast, spread
 from rltop.monitor.projection.outlook import Outlook
 from rltop.monitor.projection.series import Series
 
@@ -80,21 +81,48 @@ def test_weights_add_up_to_one() -> None:
 
 
 def test_a_restless_run_has_a_wider_interval_than_a_calm_one() -> None:
-    calm = fed(calm_run().lengths[:40])
-    restless = fed([714 * (1.5 if step % 3 else 0.6) for step in range(40)])
-    assert restless.mean_ahead(40, None).deviation > 2 * calm.mean_ahead(40, None).deviation
+    calm = fed(calm_run().lengths[:40]).mean_ahead(40, None)
+    restless = fed([714 * (1.5 if step % 3 else 0.6) for step in range(40)]).mean_ahead(40, None)
+    assert restless.above > 2 * calm.above
+    assert restless.below > 2 * calm.below
+
+
+def test_the_level_since_a_change_is_found_and_a_level_that_holds_is_left_whole() -> None:
+    past, change = Blocks(), SinceChange()
+    for value in [100.0 + step % 3 for step in range(40)] + [150.0 + step % 3 for step in range(12)]:
+        past.add(value)
+    assert exp(change.outlook(past).level) == pytest.approx(151, rel=0.01)
+    held, whole = Blocks(), SinceChange()
+    for step in range(50):
+        held.add(100.0 + step % 3)
+    assert exp(whole.outlook(held).level) == pytest.approx(held.mean_of_last(50))
+
+
+def test_a_change_is_remembered_while_blocks_are_merged() -> None:
+    past, change = Blocks(), SinceChange()
+    for value in [100.0 + step % 3 for step in range(300)] + [200.0 + step % 3 for step in range(200)]:
+        past.add(value)
+        change.outlook(past)
+    assert exp(change.outlook(past).level) == pytest.approx(201, rel=0.02)
+
+
+def test_a_run_that_rises_from_a_long_level_may_fall_further_than_a_level_one() -> None:
+    level = fed([100.0 + step % 3 for step in range(40)]).mean_ahead(40, None)
+    risen = fed([100.0 + step % 3 for step in range(28)] + [100 * 1.06**step for step in range(12)])
+    assert risen.mean_ahead(40, None).below > 2 * level.below
 
 
 def test_multipliers_go_from_node_to_node_without_a_jump() -> None:
-    shares = [exp(place / 20) for place in range(-60, 61)]
+    widths: list[float] = []
     for table in ("mean", "level"):
-        rows = [multipliers(table, share) for share in shares]
-        assert all(low <= 0 <= high for low, high in rows)
-        assert all(abs(left[1] - right[1]) < 0.5 for left, right in pairwise(rows))
+        ends = [spread(Forecast(1.0, 0.1, 0.1), exp(at / 20), None, table) for at in range(-60, 61)]
+        assert all(end.p10 < 1 < end.p90 for end in ends)
+        widths += [abs(left.p90 - right.p90) for left, right in pairwise(ends)]
+    assert max(widths) < 0.05
 
 
 def test_the_probability_of_more_is_a_tenth_at_p90_and_nothing_at_the_cap() -> None:
-    found = spread(Forecast(100.0, 0.1), 1.0, 1000.0, "mean")
+    found = spread(Forecast(100.0, 0.1, 0.2), 1.0, 1000.0, "mean")
     assert found.above(found.p90) == pytest.approx(0.1, abs=1e-6)
     assert found.above(found.p10) == pytest.approx(0.9, abs=1e-6)
     assert found.above(1000.0) == 0.0
