@@ -15,6 +15,8 @@ from .keymap import KeyMap, keymap_of
 from .names import fields_of
 from .slime_flags import info_of as slime_info_of
 from .tfevents import Group
+from .tinker.recognise import is_marked
+from .tinker.tracker import TinkerTeller
 from .told import Told
 from .trl_rows import TrlRows
 from .trl_rows import is_training as is_training_row
@@ -54,6 +56,9 @@ class Teller(Protocol):
 
 def teller_of(tags: Iterable[str]) -> Teller | None:
     """The teller for these tags; None while they do not say whose they are."""
+    tags = frozenset(tags)
+    if is_marked(tags):
+        return TinkerTeller()
     keymap = keymap_of(tags)
     if keymap is None:
         return None

@@ -46,7 +46,7 @@ class WandbTelling:
             self._progress = Progress(step=int(step), elapsed_s=runtime)
         group = Group(int(step), at or 0.0, values)
         if self._teller is not None:
-            return self._teller.whole(group)
+            return self._noted(self._teller.whole(group))
         self._undecided.append(group)
         tags = {tag for waiting in self._undecided for tag in waiting.values}
         teller = teller_of(tags)
@@ -61,7 +61,8 @@ class WandbTelling:
         self._config.update(config)
         yield RunInfo(config=dict(config))
         if self._teller is not None:
-            yield from self._told_config(self._teller)
+            # What the framework's own reader makes of it.
+            yield from self._noted(self._teller.config(self._config))
 
     def output(self, text: str) -> Iterator[Event]:
         """What the console's lines say of failures."""
@@ -94,12 +95,13 @@ class WandbTelling:
     def _decide(self, teller: Teller) -> list[Event]:
         self._teller = teller
         waiting, self._undecided = self._undecided, []
-        events = list(self._told_config(teller))
-        return events + [event for group in waiting for event in teller.whole(group)]
+        events = self._noted(teller.config(self._config))
+        return events + [event for group in waiting for event in self._noted(teller.whole(group))]
 
-    def _told_config(self, teller: Teller) -> Iterator[Event]:
-        """What the framework's own reader makes of the configuration."""
-        for event in teller.config(self._config):
+    def _noted(self, events: Iterable[Event]) -> list[Event]:
+        """The events, after a look at how many steps they say there are."""
+        told = list(events)
+        for event in told:
             if isinstance(event, RunInfo):
-                self._info = self._info.merged(event)
-            yield event
+                self._info = self._info.merged(event.model_copy(update={"config": {}}))
+        return told

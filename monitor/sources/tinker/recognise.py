@@ -5,7 +5,7 @@ rows of a hand-written loop count only with Tinker's marks in them or beside the
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from pathlib import Path
 from typing import cast
 
@@ -83,7 +83,7 @@ def rows_score(rows: list[dict[str, object]], folder: Path) -> float:
     for row in rows:
         if _is_another(row):
             return 0.0
-        if _is_marked(row):
+        if is_marked(row.keys()):
             return CERTAIN
         numeric |= _is_metrics(row)
     return BY_NEIGHBOURS if numeric and has_tinker_paths(folder) else 0.0
@@ -132,8 +132,8 @@ def _is_another(row: Mapping[str, object]) -> bool:
     )
 
 
-def _is_marked(row: Mapping[str, object]) -> bool:
-    keys = row.keys()
+def is_marked(keys: Set[str]) -> bool:
+    """Whether these are keys that only rows of the cookbook have."""
     if keys & _MARKS or any(together <= keys for together in _TOGETHER):
         return True
     return any(key.startswith(_MARK_STARTS) for key in keys)

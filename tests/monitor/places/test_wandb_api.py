@@ -13,6 +13,7 @@ from rltop.models.step import Eval, Step
 from rltop.monitor.places.wandb_api import named_by
 from rltop.monitor.places.wandb_api_client import REFUSED, Client, Trouble
 from rltop.monitor.reduce import reduce
+from rltop.monitor.sources.tinker.folder import open_run
 from rltop.monitor.sources.wandb_local import WandbSource
 from rltop.monitor.state import RunState
 from rltop.monitor.target import TargetError
@@ -117,6 +118,27 @@ def test_a_run_is_told_as_its_file_tells_it(
     assert state_of(remote).info.model_copy(update={"started_at": None}) == state_of(local).info.model_copy(
         update={"started_at": None}
     )
+
+
+def test_a_tinker_run_is_told_as_its_folder_tells_it(
+    follow: Follow, wandb_server: WandbServer, shared_data: Path
+) -> None:
+    folder = shared_data / "tinker" / "math-rubric-7"
+    (source,) = open_run(folder)
+    local = [*source.poll(0.0), *source.close()]
+    lines = (folder / "metrics.jsonl").read_text().splitlines()
+    rows = [{**row, "_step": row.pop("step"), "_timestamp": 1.79e9} for row in map(from_json, lines)]
+    config = from_json((folder / "config.json").read_bytes())
+    wandb_server.runs["team/proj/abc"] = ServedRun(rows=rows, config=config, name="math-rubric-7")
+    remote = follow("team/proj/abc").events
+
+    def told(events: Iterable[Event]) -> list[Any]:
+        kept = [event for event in events if isinstance(event, Step | Eval)]
+        return [from_json(event.model_dump_json(exclude={"ended_at"})) for event in kept]
+
+    assert told(remote) == told(local)
+    unlike = {"started_at": None, "session_id": None, "notes": (), "config": {}}
+    assert state_of(remote).info.model_copy(update=unlike) == state_of(local).info.model_copy(update=unlike)
 
 
 def test_a_growing_run_costs_one_question_a_look_and_three_more_where_there_are_rows(
@@ -273,6 +295,16 @@ def test_finished_before_its_last_step_is_not_believed(follow: Follow, wandb_ser
     (status,) = statuses(followed.events)
     assert status.state == "ended"
     assert status.notes == (line.text,)
+
+
+def test_a_total_that_rows_tell_is_held_against_the_end_too(
+    follow: Follow, wandb_server: WandbServer
+) -> None:
+    row = {"_step": 3, "progress/done_frac": 0.04, "env/all/total_episodes": 4, "time/total": 9.0}
+    wandb_server.runs["team/proj/abc"] = ServedRun(rows=[row], state="finished")
+    followed = follow("team/proj/abc")
+    assert state_of(followed.events).info.total_steps == 100
+    assert not [event for event in followed.events if isinstance(event, Ended)]
 
 
 def test_a_run_that_goes_on_after_its_end_has_not_ended(follow: Follow, wandb_server: WandbServer) -> None:
