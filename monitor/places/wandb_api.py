@@ -69,6 +69,7 @@ def named_by(target: str) -> Named:
         TargetError: it names neither a run nor a project.
     """
     words = target.removeprefix(PREFIX).strip()
+    target = re.sub(r"(?<=://)[^/@]*@", "", target)  # as it is shown: without a password
     base_url = None
     if words.startswith(("https://", "http://")):
         base_url, words = _split(target, words)

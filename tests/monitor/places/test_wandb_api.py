@@ -137,7 +137,7 @@ def test_a_tinker_run_is_told_as_its_folder_tells_it(
         return [from_json(event.model_dump_json(exclude={"ended_at"})) for event in kept]
 
     assert told(remote) == told(local)
-    unlike = {"started_at": None, "session_id": None, "notes": (), "config": {}}
+    unlike: dict[str, Any] = {"started_at": None, "session_id": None, "notes": (), "config": {}}
     assert state_of(remote).info.model_copy(update=unlike) == state_of(local).info.model_copy(update=unlike)
 
 
@@ -433,6 +433,12 @@ def test_a_target_names_a_run(target: str, named: tuple[str, str, str, str | Non
 def test_other_words_name_none(target: str) -> None:
     with pytest.raises(TargetError, match=r"wandb:|address"):
         named_by(target)
+
+
+def test_a_password_in_an_address_is_not_shown() -> None:
+    with pytest.raises(TargetError) as told:
+        named_by("https://me:secret@wandb.lab/team")
+    assert str(told.value).startswith("https://wandb.lab/team: ")
 
 
 def test_the_server_that_w_and_b_is_set_to_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
