@@ -54,8 +54,9 @@ def _spaced(low: float, high: float, rows: int, apart: int) -> Scale:
         step = nice_step(step * 1.01, 1)
 
 
-def decades(low: float, high: float, rows: int) -> tuple[float, float, list[float]]:
-    """A logarithmic y axis over the powers of ten low … high: its bounds and its ticks, all as powers.
+def decades(low: float, high: float, rows: int) -> tuple[float, float, dict[float, float]]:
+    """A logarithmic y axis over the powers of ten low … high: its bounds, and its ticks as powers, each with
+    the distance that tells how many digits its label needs.
 
     Ticks are whole powers where at least two are in view, else 1, 2 and 5 of each, else round numbers.
     """
@@ -63,21 +64,29 @@ def decades(low: float, high: float, rows: int) -> tuple[float, float, list[floa
         low, high = low - 0.3, high + 0.3
     pad = (high - low) * 0.03
     low, high = low - pad, high + pad
-    most = max(2, rows // 2)
+    most = max(2, rows // 3)
     apart = max(1, math.ceil((high - low) / most))
     whole = ticks(low, high, float(apart))
+    if len(whole) < 2 and high - low > 0.7:
+        powers = range(math.floor(low), math.ceil(high) + 1)
+        whole = [power + math.log10(of) for power in powers for of in (1, 2, 5)]
+        whole = [power for power in whole if low <= power <= high]
     if len(whole) >= 2:
-        return low, high, whole
-    fine = [
-        power + math.log10(of)
-        for power in range(math.floor(low), math.ceil(high) + 1)
-        for of in (1, 2, 5)
-        if low <= power + math.log10(of) <= high
-    ]
-    if len(fine) >= 2:
-        return low, high, fine if len(fine) <= most else fine[:: math.ceil(len(fine) / most)]
+        return low, high, {power: 10 ** math.floor(power + 1e-9) for power in whole}
     step = nice_step(10**high - 10**low, most)
-    return low, high, [math.log10(value) for value in ticks(10**low, 10**high, step) if value > 0]
+    return low, high, {math.log10(value): step for value in ticks(10**low, 10**high, step) if value > 0}
+
+
+_SPANS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200)
+_DAY_S = 86_400.0
+
+
+def span_step(span: float, count: int) -> float:
+    """The smallest distance, round in seconds, minutes, hours or days, that makes at most `count` parts."""
+    rough = span / max(count, 1)
+    if not rough <= _SPANS[-1]:
+        return nice_step(span / _DAY_S, count) * _DAY_S if span < math.inf else 1.0
+    return float(next(step for step in _SPANS if step >= rough))
 
 
 def exact(value: float) -> str:

@@ -41,19 +41,24 @@ def _range_at(fan: Fan, x: float) -> tuple[float, float] | None:
     return fan.lows[index], fan.highs[index]
 
 
-def readout(plot: Plot, at: float) -> Line:
-    """Where the crosshair stands, the value of each curve there, the interval, and what happened there."""
+def readout(plot: Plot, at: float, terse: int = 0) -> Line:
+    """Where the crosshair stands, the value of each curve there, the interval, and what happened there.
+
+    `terse` 1 leaves out names, interval and events, 2 all values but that of the last curve.
+    """
     spans: list[Span] = [Span(plot.x_written(at), "strong")]
-    told = False
-    for curve in reversed(plot.curves):
-        value = value_at(curve, at)
-        if value is None or (told and not curve.name):
-            continue
-        told = True
-        name = f"{curve.name} " if curve.name else ""
-        spans += [Span(" " * BESIDE + name, "dim"), Span(plot.written(value), curve.ink)]
+    told = [(curve, value) for curve in reversed(plot.curves) if (value := value_at(curve, at)) is not None]
+    named = [(curve, value) for index, (curve, value) in enumerate(told) if not index or curve.name]
+    for curve, value in named[: 1 if terse > 1 else None]:
+        name = f"{curve.name} " if curve.name and not terse else ""
+        spans += [
+            Span(" " * BESIDE + name, "dim"),
+            Span(plot.written(value), "dim" if curve.ink == "axis" else curve.ink),
+        ]
     if not told:
         spans.append(Span(" " * BESIDE + "–", "dim"))
+    if terse:
+        return tuple(spans)
     if plot.fan is not None and (found := _range_at(plot.fan, at)) is not None:
         spans.append(Span(f"{' ' * BESIDE}{plot.written(found[0])} – {plot.written(found[1])}", "dim"))
     for mark in plot.marks:

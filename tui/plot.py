@@ -97,6 +97,8 @@ class Plot:
     x_axis: bool = True
     marks: tuple[Mark, ...] = ()
     x_label: Labeller = axis.label
+    x_step: Callable[[float, int], float] = axis.nice_step
+    """(span, parts at most) -> a round distance of x."""
     written: Callable[[float], str] = axis.exact
     """A value under the crosshair."""
     x_written: Callable[[float], str] = plain_x
@@ -125,7 +127,7 @@ def place(plot: Plot, width: int, height: int, gutter: int = 0) -> Placed | None
         return None
     if plot.log:
         low, high, values = axis.decades(plot.y_low, plot.y_high, rows)
-        labels = {value: plot.y_label(10**value, 10 ** math.floor(value + 1e-9)) for value in values}
+        labels = {value: plot.y_label(10**value, step) for value, step in values.items()}
     else:
         low, high, step = axis.scale(plot.y_low, plot.y_high, rows)
         labels = {value: plot.y_label(value, step) for value in axis.ticks(low, high, step)}
@@ -285,7 +287,7 @@ def _spans(cells: Sequence[Span]) -> list[Span]:
 def _x_labels(plot: Plot, view: View, width: int, left: int) -> Line:
     """Labels below the axis: those asked for first, then round ones where there is room."""
     taken: list[tuple[int, Span]] = []
-    step = axis.nice_step(plot.x_high - plot.x_low, max(2, view.width // 12))
+    step = plot.x_step(plot.x_high - plot.x_low, max(2, view.width // 12))
     rounds = [Tick(value, plot.x_label(value, step)) for value in axis.ticks(plot.x_low, plot.x_high, step)]
     for tick in (*plot.ticks, *rounds):
         column = view.column(tick.x)
@@ -318,5 +320,5 @@ def sparkline(values: Sequence[float], width: int) -> str:
         chunk = values[index * len(values) // count : (index + 1) * len(values) // count]
         picked.append(max(chunk, key=lambda value: abs(value - middle)))
     if high <= low:
-        return BLOCKS[4] * count
+        return BLOCKS[1] * count
     return "".join(BLOCKS[1 + min(7, int((value - low) / (high - low) * 8))] for value in picked)

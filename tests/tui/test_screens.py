@@ -100,3 +100,62 @@ async def test_a_screen_fits_any_frame_and_size(name: str, screen: str) -> None:
             lines = screen_lines(app)
             assert len(lines) == size[1]
             assert not {"nan", "None", "inf"} & set("\n".join(lines).split())
+
+
+async def test_the_crosshair_tells_one_step_on_every_chart() -> None:
+    text = await read(demos.at_step("math-verl", 35), (120, 40), "4", *["left_square_bracket"] * 3)
+    assert text.count("step 33") == 6
+    assert text.count("◆") == 6
+
+
+async def test_zooming_a_chart_zooms_all_and_escape_takes_it_back() -> None:
+    frame = demos.at_step("math-verl", 35)
+    zoomed = await read(frame, (120, 40), "4", *["left_square_bracket"] * 10, "z", "z")
+    axis = next(line for line in zoomed.splitlines() if " 35" in line and " 20 " in line)
+    assert "94" not in axis
+    back = await read(frame, (120, 40), "4", *["left_square_bracket"] * 10, "z", "z", "escape")
+    assert back == await read(frame, (120, 40), "4")
+
+
+async def test_one_chart_alone_fills_the_screen_between_status_and_keys() -> None:
+    text = await read(demos.at_step("math-verl", 35), (120, 40), "4", "f")
+    assert "REWARD" in text
+    assert "ENTROPY" not in text
+    assert "step 35/94" in text
+    assert "? help" in text
+
+
+async def test_the_mouse_moves_the_crosshair_and_leaves_none_behind() -> None:
+    app = RltopApp(Frames(demos.at_step("math-verl", 35)))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, app, "math-verl")
+        await pilot.press("4")
+        await until(pilot, app, "ENTROPY")
+        await pilot.hover("#entropy-chart", offset=(20, 5))
+        await pilot.pause()
+        assert "\n".join(screen_lines(app)).count("◆") >= 5
+        await pilot.hover("#status", offset=(1, 0))
+        await pilot.pause()
+        assert "◆" not in "\n".join(screen_lines(app))
+
+
+async def test_a_key_of_the_log_is_found_charted_and_pinned() -> None:
+    frame = demos.at_step("math-verl", 35)
+    text = await read(frame, (120, 40), "5", "slash", *"rwmean", "enter", "enter")
+    assert "critic/rewards/mean  0.801381" in text
+    app = RltopApp(Frames(frame))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, app, "math-verl")
+        await pilot.press("5", "p", "down", "p", "escape", "5")
+        await until(pilot, app, "◆ actor/entropy", "◆ actor/grad_norm")
+        await pilot.press("p", "down", "p")
+        await pilot.pause()
+        assert "◆" not in "\n".join(screen_lines(app))
+
+
+async def test_a_chart_of_a_key_goes_logarithmic_smooth_and_over_dollars() -> None:
+    keys = ("5", "slash", *"kl_loss", "enter", "enter", "l", "s", "x", "x", "x")
+    text = await read(demos.at_step("math-verl", 35), (120, 40), *keys)
+    assert "log  smooth 0.6" in text
+    assert "x by dollars" in text
+    assert "$40" in text

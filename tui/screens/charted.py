@@ -71,8 +71,12 @@ class ChartedScreen(FramedScreen):
         """Move the crosshair by values of the leading chart."""
         if (found := self._plotted()) is not None:
             self._hovered = False
-            xs = max((curve.xs for curve in found.curves), key=len)
-            self.look(self.sight.moved(found, xs, count))
+            newest = found.curves[-1].xs
+            if self.sight.at is None and found.x_low <= newest[-1] <= self.sight.stretch(found)[1]:
+                self.look(self.sight.to(found, newest[-1]))  # the first press shows where we are
+            else:
+                xs = sorted({x for curve in found.curves for x in curve.xs})
+                self.look(self.sight.moved(found, xs, count))
 
     def action_zoom(self, direction: int) -> None:
         """See half as much (-1) or twice as much (1)."""

@@ -18,6 +18,8 @@ from ..sight import CLOSER, Sight, seen_through
 from .panel import Panel
 
 HEADROOM = 1.02
+NAMED = 24
+"""Cells of a title that the readout of the crosshair leaves, if there are so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +109,10 @@ class Chart(Panel, can_focus=True):
         if at is None:
             return lines if title is None else [fit(title, width), *lines]
         lines = crossed(lines, painted.decades, painted.placed, at)
-        told = readout(painted.plot, at)
         if title is None:
+            told = readout(painted.plot, at)
             return [_laid_over(lines[0], told, width, painted.placed.left), *lines[1:]]
-        return [_beside(title, told, width), *lines]
+        return [_beside(title, painted.plot, at, width), *lines]
 
     def _paint(self, frame: Frame, width: int, height: int) -> Painted | None:
         """The chart without the crosshair; made anew only when something else has changed."""
@@ -197,15 +199,18 @@ class Chart(Panel, can_focus=True):
         self.redraw()
 
 
-def _beside(title: Line, told: Line, width: int) -> Line:
-    """The readout at the right end of the title line, which gives way to it."""
-    size = cells(told)
-    if size >= width:
-        return fit(told, width)
-    head = title if cells(title) + 2 + size <= width else title[:2]
-    if cells(head) + 1 + size > width:
-        return fit(told, width)
-    return (*head, Span(" " * (width - cells(head) - size)), *told)
+def _beside(title: Line, plot: Plot, at: float, width: int) -> Line:
+    """The readout at the right end of the title line: as much of it as leaves the title recognisable."""
+    keep = min(cells(title), NAMED, width // 3)
+    told: Line = ()
+    for terse in range(3):
+        told = readout(plot, at, terse)
+        if cells(told) + 2 + keep <= width:
+            break
+    size = min(cells(told), width)
+    room = width - size - 2
+    head = fit(title, room) if room > 0 else ()
+    return (*head, Span(" " * (width - cells(head) - size)), *fit(told, size))
 
 
 def _laid_over(line: Line, told: Line, width: int, left: int) -> Line:

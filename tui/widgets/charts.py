@@ -32,7 +32,9 @@ class CostChart(Chart):
         self._marks = Marks()
 
     def title(self, frame: Frame, width: int) -> Line | None:
-        if width >= 76:  # alone on the screen, the figures above it are its title
+        if width >= 76 and not self.has_class(
+            "-maximized"
+        ):  # alone on the screen, the figures above it are its title
             return None
         so_far = (Span("DOLLARS  ", "title"), Span("━ ", "ours"), Span("so far   ", "dim"))
         if not frame.projection.fan:

@@ -29,6 +29,13 @@ class Keys(Panel):
         self._keys = (*keys, *_EVERYWHERE)
         self._here = here
 
+    def say(self, action: str, word: str) -> None:
+        """Call the key of an action by another word."""
+        self._keys = tuple((key, word if does == action else said, does) for key, said, does in self._keys)
+        self._laid_out = None
+        if self.is_attached:
+            self.renew()
+
     def idle(self, width: int, height: int) -> list[Line]:
         # Where room is short, the last go first, but never the key that shows all of them.
         parts = [self._part(rank if key[0] != "?" else -1, *key) for rank, key in enumerate(self._keys)]

@@ -1,13 +1,14 @@
 """The lengths as figures: now, at first, at most, at the end; and every spread that the log itself tells."""
 
 import re
+from collections.abc import Sequence
 
 from ...models import text
 from ...models.text import printable
 from ...monitor.frame import Frame
 from ..lines import Line, Span, cut, part, row
 from ..plot import sparkline
-from ..readings import tail
+from ..readings import Series
 from .panel import Panel
 
 NAME, VALUE, TREND = 26, 10, 24
@@ -24,21 +25,26 @@ COLUMNS = (
 class Lengths(Panel):
     """A line for each length that the run tells, then the log's own keys that tell of their spread."""
 
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._series: dict[str, Series] = {}
+
+    def _known(self, frame: Frame, name: str, column: Sequence[float]) -> list[float]:
+        return self._series.setdefault(name, Series()).read(frame, column)[1]
+
     def lay_out(self, frame: Frame, width: int, height: int) -> list[Line]:
         trend = max(0, min(TREND, width - NAME - 3 * VALUE - 2))
         titles = "".join(f"{title:>{VALUE}}" for title in ("last", "first", "most"))
         lines: list[Line] = [(Span(f"{'TOKENS':<{NAME}}", "title"), Span(titles, "dim"))]
         for title, column in COLUMNS:
-            values = tail(frame, column, len(frame.state.history.progress))
-            if values:
+            if values := self._known(frame, column, frame.state.history.columns[column]):
                 lines.append(_line(title, values, trend))
         lines += _outlook(frame, width)
         told = [(key, column) for key, column in list(frame.state.history.raw.items()) if _of_interest(key)]
         if told:
             lines += [(), (Span("AS THE LOG TELLS IT", "title"),)]
             for key, column in sorted(told):
-                known = [value for value in column if value == value]
-                if known:
+                if known := self._known(frame, f"raw {key}", column):
                     lines.append(_line(cut(printable(key), NAME - 1), known, trend))
         return lines
 

@@ -1,0 +1,59 @@
+"""How far a run had come at each step, by other measures than steps: wall seconds, tokens, dollars. Pure.
+
+Sums are kept: each reading adds the rows that are new.
+"""
+
+from array import array
+from collections.abc import Sequence
+from typing import Literal
+
+from .frame import Frame
+from .history import NAN, History
+
+Measure = Literal["step", "time", "tokens", "dollars"]
+MEASURES: tuple[Measure, ...] = ("step", "time", "tokens", "dollars")
+
+
+class Along:
+    """One run's measures, a cell for each closed row; unknown is NaN."""
+
+    def __init__(self) -> None:
+        self._history: History | None = None
+        self._amended = -1
+        self._clear()
+
+    def _clear(self) -> None:
+        self._wall, self._tokens = array("d"), array("d")
+        self._told_s = self._sampled = 0.0
+        self._started_at: float | None = None
+
+    def read(self, frame: Frame, measure: Measure) -> Sequence[float]:
+        """The measure of each closed row: steps as numbered, wall seconds since the start, tokens sampled so
+        far, dollars spent so far. What a restart repeated counts twice in all but steps."""
+        if measure == "dollars":
+            return frame.spent_usd
+        if measure == "step":
+            return frame.state.history.steps
+        self._catch_up(frame)
+        return self._wall if measure == "time" else self._tokens
+
+    def _catch_up(self, frame: Frame) -> None:
+        state, history = frame.state, frame.state.history
+        if history is not self._history or state.amended != self._amended or state.closed < len(self._wall):
+            self._history, self._amended = history, state.amended
+            self._clear()
+        for index in range(len(self._wall), state.closed):
+            row = history.row(index)
+            seconds, ended_at = row.get("duration_s"), row.get("ended_at")
+            self._told_s += seconds or 0.0
+            if ended_at is not None and self._started_at is None:
+                self._started_at = ended_at - self._told_s
+            wall = NAN if seconds is None else self._told_s
+            if ended_at is not None and self._started_at is not None:
+                # By the clock, which knows of pauses; a step without one goes on from there.
+                wall = self._told_s = max(ended_at - self._started_at, 0.0)
+            tokens = row.get("sampled_tokens")
+            tokens = row.get("total_tokens") if tokens is None else tokens
+            self._sampled += tokens or 0.0
+            self._wall.append(wall)
+            self._tokens.append(NAN if tokens is None else self._sampled)
