@@ -7,8 +7,9 @@ from array import array
 from collections.abc import Sequence
 from typing import Literal
 
+from .column import NAN
 from .frame import Frame
-from .history import NAN, History
+from .history import History
 
 Measure = Literal["step", "time", "tokens", "dollars"]
 MEASURES: tuple[Measure, ...] = ("step", "time", "tokens", "dollars")
