@@ -51,6 +51,8 @@ class RunSettings(Value):
     """Everything that changes what is computed, as it can also be said of some runs alone."""
 
     budget_usd: float | None = Field(default=None, ge=0)
+    fleet_budget_usd: float | None = Field(default=None, ge=0)
+    """Dollars that all runs of a fleet together may cost."""
     total_steps: int | None = Field(default=None, ge=1)
     max_tokens: int | None = Field(default=None, ge=1)
     model: str | None = None

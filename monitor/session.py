@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from ..models.event import Event, SourceStatus
 from .clock import Clock
@@ -23,6 +23,8 @@ LEFT_S = 86_400.0
 BATCH = 256
 """Events folded between two looks at the screen while a long log is caught up with."""
 Answer = TypeVar("Answer")
+Looked = Literal["nothing", "news", "more", "waiting"]
+"""What a look at a run gave: nothing new, all that is new, part of it, or nothing yet of what will come."""
 
 
 class Session:
@@ -46,6 +48,7 @@ class Session:
         self._until_ended = until_ended
         self._unfed: deque[Event] = deque()
         """Read, and still to be folded."""
+        self._more = False
 
     async def run(self, publish: Callable[[Frame], None]) -> None:
         """Publish a frame whenever something is new, and one a second otherwise.
@@ -61,13 +64,13 @@ class Session:
     async def _follow(self, publish: Callable[[Frame], None]) -> None:
         ticked_at = float("-inf")
         while True:
-            more = await _in_thread(self._read)
+            more = await in_thread(self._read)
             now = self._clock.now()
             if self._unfed or now - ticked_at >= TICK_S:
                 behind = True
                 while behind:
                     behind = more or len(self._unfed) > BATCH
-                    frame = await _in_thread(partial(self._fold, behind))
+                    frame = await in_thread(partial(self._fold, behind))
                     if self._until_ended and not behind and self._over(now):
                         return
                     publish(frame)
@@ -75,6 +78,24 @@ class Session:
                 ticked_at = now
             if not more:
                 await self._clock.sleep(POLL_S)
+
+    def look(self) -> Looked:
+        """Read, and fold one batch of what was read, without waiting for anything."""
+        if not self._unfed:
+            self._more = self._read()
+        if self._unfed:
+            self._feed_batch()
+            return "more" if self._more or self._unfed else "news"
+        return "waiting" if self._more else "nothing"
+
+    def over(self, now: float) -> bool:
+        """Whether nothing more is to be expected of the run."""
+        return self._over(now)
+
+    def end(self) -> Frame:
+        """Take what there is as all there will be, let go of all files, and give the last frame."""
+        self._close()
+        return self._whole()
 
     def _read(self) -> bool:
         """Poll, and keep the events until they are folded; whether more lies waiting already."""
@@ -129,8 +150,11 @@ class Session:
 
     def _fold(self, behind: bool) -> Frame:
         """Fold a batch of what was read."""
-        self._feed([self._unfed.popleft() for _ in range(min(BATCH, len(self._unfed)))])
+        self._feed_batch()
         return self.pipeline.frame(self._clock.now(), behind=behind)
+
+    def _feed_batch(self) -> None:
+        self._feed([self._unfed.popleft() for _ in range(min(BATCH, len(self._unfed)))])
 
     def _feed(self, events: Iterable[Event]) -> None:
         now = self._clock.now()
@@ -154,7 +178,7 @@ class Session:
             self.pipeline.feed(lost, now)
 
 
-async def _in_thread(work: Callable[[], Answer]) -> Answer:
+async def in_thread(work: Callable[[], Answer]) -> Answer:
     """What `work` gives, done in a thread. Cancelled, this waits until the thread has let go of the files."""
     import asyncio  # 25 ms, which `read_all` does without
 

@@ -51,13 +51,13 @@ def logs_below(folder: Path, reads: Sequence[str]) -> list[Path]:
     return sorted(found, key=lambda path: (-found[path], path))[:MOST]
 
 
-def joined(named: Sequence[tuple[str, Sequence[Source]]]) -> Sequence[Source]:
-    """The sources of one run that the user says is told in several places, the first of which leads."""
+def joined(named: Sequence[tuple[str, Sequence[Source]]], said: bool = True) -> Sequence[Source]:
+    """The sources of one run in several logs: because the user says so, or as their numbers show."""
     from .joined import Joined  # as above
     from .member import Member
 
     (name, first), *others = [(Path(target).name or target, sources) for target, sources in named]
-    return [Joined(Member(name, first), lambda _: [Member(*other) for other in others], said=True)]
+    return [Joined(Member(name, first), lambda _: [Member(*other) for other in others], said)]
 
 
 def _opened(path: Path, but: Format) -> Sequence[Source]:

@@ -5,12 +5,12 @@ the same steps; of two runs when they do not; and where too little overlaps, nob
 """
 
 import math
+import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ...models.step import Step
-from ..history import History
 
 CANONICAL = (
     "reward_mean",
@@ -38,6 +38,11 @@ ENOUGH_PAIRS = 12
 STRAY = 0.1
 """Share of keys that may differ in two logs of one run: averaged in one, the last value in another."""
 
+CLOCKS_S = 180.0
+"""How far two logs may be apart on when a step ended: one writes at once, the other when it is flushed."""
+ZONE_S = 900.0
+"""Time zones are whole multiples of this apart."""
+
 Values = Mapping[str, float]
 
 
@@ -56,10 +61,14 @@ class Telling:
 
     def __init__(self) -> None:
         self.steps: dict[int, list[dict[str, float]]] = {}
+        self.ended_at: dict[int, float] = {}
+        """Unix seconds, by step."""
         self._attempts: dict[int, int] = {}
 
     def add(self, step: Step) -> None:
         """Take in a step or a part of one."""
+        if step.ended_at is not None:
+            self.ended_at[step.step] = step.ended_at
         told = self.steps.setdefault(step.step, [])
         if not told or self._attempts.get(step.step) != step.attempt:
             told.append({})
@@ -71,29 +80,14 @@ class Telling:
             if (value := getattr(step, name)) is not None and math.isfinite(value)
         )
 
-    @classmethod
-    def of(cls, history: History, most: int = MOST_STEPS) -> "Telling":
-        """What a run's history tells of up to `most` of its first and of its last steps."""
-        telling = cls()
-        count = len(history)
-        rows = range(count) if count <= 2 * most else (*range(most), *range(count - most, count))
-        for index in rows:
-            row: dict[str, float] = {}
-            for key, column in list(history.raw.items()):
-                if index < len(column) and math.isfinite(value := column[index]):
-                    row[key] = value
-            for name in CANONICAL:
-                if math.isfinite(value := history.columns[name][index]):
-                    row[f"={name}"] = value
-            telling.steps.setdefault(history.steps[index], []).append(row)
-        return telling
-
 
 def compare(one: Telling, other: Telling) -> Verdict:
     """Whether two logs are of one run."""
     common = _spread(sorted(one.steps.keys() & other.steps.keys()))
     if not common:
         return Verdict(None, "no step is in both")
+    if (apart_s := _apart_s(one, other)) is not None and apart_s > CLOCKS_S:
+        return Verdict(False, "the same steps at other times")
     agree: Counter[str] = Counter()
     differ: Counter[str] = Counter()
     agreeing_steps = 0
@@ -119,6 +113,15 @@ def compare(one: Telling, other: Telling) -> Verdict:
 def _is_steady(key: str, steps: Iterable[int], telling: Telling) -> bool:
     """Whether a number never changes: a setting, which two runs may well have in common."""
     return len({values[key] for step in steps for values in telling.steps[step] if key in values}) < 2
+
+
+def _apart_s(one: Telling, other: Telling) -> float | None:
+    """How far apart two logs say that the same steps ended, but for what time zones explain."""
+    common = one.ended_at.keys() & other.ended_at.keys()
+    if not common:
+        return None
+    apart_s = statistics.median(one.ended_at[step] - other.ended_at[step] for step in common)
+    return abs(apart_s - ZONE_S * round(apart_s / ZONE_S))
 
 
 def _spread(steps: list[int]) -> list[int]:

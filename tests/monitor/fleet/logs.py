@@ -65,7 +65,7 @@ def steps_of(seed: int, count: int, start: int = 1) -> list[Step]:
     """Steps of one run: the same seed is the same run."""
     random = Random(seed)
     steps: list[Step] = []
-    at = ENDED_AT - 100.0 * count
+    at = ENDED_AT - 4000.0
     for number in range(start, start + count):
         seconds, length = random.uniform(40, 90), random.uniform(300, 900)
         at += seconds

@@ -72,6 +72,14 @@ def test_the_same_seed_run_again_is_another_run_since_its_times_differ() -> None
     assert compare(telling(*before), telling(*again)).same is False
 
 
+def test_the_same_numbers_at_other_times_are_another_run_but_for_time_zones() -> None:
+    for later_s, same in ((400.0, False), (3600.0 * 5 + 20, True)):
+        moved = [
+            step.model_copy(update={"ended_at": (step.ended_at or 0) + later_s}) for step in steps_of(4, 8)
+        ]
+        assert compare(telling(*steps_of(4, 8)), telling(*moved)).same is same
+
+
 def test_a_step_that_ran_again_may_agree_in_either_attempt() -> None:
     first, second = steps_of(5, 6), [step.model_copy(update={"attempt": 1}) for step in steps_of(6, 6)]
     assert compare(telling(*first, *second), telling(*steps_of(6, 6))).same is True

@@ -1,0 +1,140 @@
+"""One run of a fleet: opened, read, followed as closely as it moves, and let go of once it is over.
+
+Its one rule: a look is bounded. A run that fails in any way is a row that says so, and the others go on.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ...models.fleet import FleetRow
+from ..session import Session
+from ..target import TargetError
+from .row import row_of
+from .twins import Print, print_of
+
+MOVING_S, SILENT_S, OVER_S = 2.0, 10.0, 30.0
+"""Pauses between looks at a run that goes on, at one that is silent, and at whether an ended one went on."""
+WAITING_S = 0.05
+"""A source that asks over the network, or reads several logs before it tells, is asked again after this."""
+REFRESH_S = 10.0
+"""With nothing new, the figures that depend on the time alone are made anew this often."""
+NEWS_S = 1.0
+"""Shortest time between two new lines of one run."""
+SETTLED_S = 60.0
+"""A run at its last step may still write, so long after it."""
+
+Open = Callable[[Sequence[str], bool], Session]
+"""Opens the run that some targets tell of; whether the user has said that they are of one."""
+
+
+class FleetRun:
+    """A run by its targets. `due_at` (unix s) says when it wants to be looked at."""
+
+    def __init__(
+        self, targets: Sequence[str], open_: Open, said: bool = True, row: FleetRow | None = None
+    ) -> None:
+        self.targets = tuple(targets)
+        self.row = row or FleetRow(id=targets[0], name=_called(targets[0]), also=tuple(targets[1:]))
+        self.print: Print = frozenset()
+        """The fingerprint of what was there when it had been read once."""
+        self.path = os.path.realpath(targets[0])
+        self.due_at = float("-inf")
+        self.read = False
+        """Everything that was there has been read once."""
+        self._open = open_
+        self._said = said
+        self._session: Session | None = None
+        self._made_at = float("-inf")
+        self._stale = False
+        self._over_at: float | None = None
+
+    @property
+    def id(self) -> str:
+        """The target that opens it."""
+        return self.targets[0]
+
+    def look(self, now: float) -> bool:
+        """Read a bounded amount, and say when to come again; whether the row has changed."""
+        before = self.row
+        try:
+            self._look(now)
+        except TargetError as error:
+            self._fail(str(error), now)
+        except Exception as error:  # noqa: BLE001 - one run that cannot be read must not end all others
+            self._fail(f"{self.id}: {(str(error) or type(error).__name__).splitlines()[0]}", now)
+        return self.row is not before
+
+    def close(self) -> None:
+        """Let go of all files."""
+        if self._session is not None:
+            self._session.end()
+            self._session = None
+
+    def _look(self, now: float) -> None:
+        if self._session is None:
+            if self._over_at is not None and not self._has_grown():
+                self.due_at = now + OVER_S
+                return
+            self._session = self._open(self.targets, self._said)
+        looked = self._session.look()
+        if looked in ("more", "waiting"):
+            self.due_at = now if looked == "more" else now + WAITING_S
+            return
+        self._stale |= looked == "news" or not self.read
+        since_s = now - self._made_at
+        due = since_s >= NEWS_S if self._stale else since_s >= REFRESH_S and self.row.state == "running"
+        if due or not self.read:
+            self._bring_up_to_date(self._session, now)
+        self.read = True
+        moving = self.row.state == "running"
+        self.due_at = now + (MOVING_S if moving or self._stale else SILENT_S)
+        if self._is_over(self._session, now):
+            self._let_go(self._session, now)
+
+    def _bring_up_to_date(self, session: Session, now: float) -> None:
+        frame = session.pipeline.frame(now)
+        self.row = row_of(self.row, frame)
+        self._made_at, self._stale = now, False
+        if not self.read:
+            self.print = print_of(frame.state.history)
+
+    def _is_over(self, session: Session, now: float) -> bool:
+        ended = self.row.state in ("finished", "crashed")
+        silent_s = now - (self.row.modified_at or 0.0)
+        return bool(self.row.step) and ((ended and silent_s > SETTLED_S) or session.over(now))
+
+    def _let_go(self, session: Session, now: float) -> None:
+        """The run has ended: its last line stays, and what it takes of memory and files does not."""
+        self._session = None
+        self.row = row_of(self.row, session.end())
+        self._over_at = max([_changed_at(path) for path in self.row.sources], default=0.0)
+        self.due_at = now + OVER_S
+
+    def _has_grown(self) -> bool:
+        """Whether a run that had ended has been written to since: resumed into the same log."""
+        return max([_changed_at(path) for path in self.row.sources], default=0.0) > (self._over_at or 0.0)
+
+    def _fail(self, problem: str, now: float) -> None:
+        self._session = None
+        self.read = True
+        self.row = self.row.model_copy(update={"state": "unreadable", "problem": problem})
+        self.due_at = now + OVER_S
+
+
+def _called(target: str) -> str:
+    """A name until the run tells its own: the end of its path."""
+    path = Path(target)
+    name = (
+        path.parent.name
+        if path.name in ("train.log", "console.log", "output.log", "metrics.jsonl")
+        else path.name
+    )
+    return name or target
+
+
+def _changed_at(path: str) -> float:
+    try:
+        return Path(path).stat().st_mtime
+    except OSError:
+        return 0.0

@@ -1,0 +1,202 @@
+"""Follows many runs at once: finds them, reads one after another, the newest first, and adds them up.
+
+Its one rule: a turn takes a bounded time, whatever there is to do. A run that is over is read once; one that
+is silent is looked at seldom; what turns out to be one run in two logs becomes one line.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ...models.fleet import FleetRow
+from ..clock import Clock
+from ..session import in_thread
+from .discover import Discovery
+from .frame import FleetFrame
+from .run import FleetRun, Open
+from .totals import totals_of
+from .twins import Twins
+
+TURN_S = 0.15
+"""Work between two looks at the screen."""
+SEARCH_S = 0.05
+REST_S, BUSY_REST_S = 0.5, 0.02
+"""Pauses between turns: with nothing to do, and while there is."""
+SHOW_S = 0.25
+"""Shortest time between two frames."""
+TICK_S = 5.0
+"""With nothing new, a frame is made this often."""
+SEARCH_AGAIN_S = 30.0
+
+
+class FleetSession:
+    """The runs that the user has named, or those below some folders."""
+
+    def __init__(
+        self,
+        open_: Open,
+        clock: Clock,
+        *,
+        named: Sequence[str] = (),
+        roots: Sequence[Path] = (),
+        budget_usd: float | None = None,
+    ) -> None:
+        self._open = open_
+        self._clock = clock
+        self._roots = roots
+        self._budget_usd = budget_usd
+        self._discovery = Discovery(roots, clock) if roots else None
+        self._search_at = float("-inf")
+        self._runs = {target: FleetRun([target], open_) for target in dict.fromkeys(named)}
+        self._twins = Twins()
+        self._suspected: list[tuple[str, str]] = []
+        """Pairs of runs to be read together, to see whether they are one."""
+        self._trial: FleetRun | None = None
+        self._absorbed: set[str] = set()
+        """Targets that turned out to be logs of a run with another name."""
+        self._changed = True
+
+    async def run(self, publish: Callable[[FleetFrame], None]) -> None:
+        """Publish a frame whenever a row has changed, until cancelled."""
+        published_at = float("-inf")
+        try:
+            while True:
+                busy = await in_thread(self.turn)
+                now = self._clock.now()
+                since_s = now - published_at
+                if (self._changed and since_s >= SHOW_S) or since_s >= TICK_S:
+                    publish(self.frame(now))
+                    published_at = now
+                await self._clock.sleep(BUSY_REST_S if busy else REST_S)
+        finally:
+            for run in self._runs.values():
+                run.close()
+
+    def turn(self) -> bool:
+        """Work for a bounded time; whether there is more to do at once."""
+        until = self._clock.now() + TURN_S
+        searching = self._search()
+        while True:
+            now = self._clock.now()
+            run = self._next(now)
+            if run is None:
+                return searching
+            self._look(run, now)
+            if self._clock.now() >= until:
+                return True
+
+    def read_all(self) -> FleetFrame:
+        """Read everything that is there, and give the one frame of it."""
+        while self.turn() or not all(run.read for run in self._runs.values()):
+            pass
+        return self.frame(self._clock.now())
+
+    def frame(self, now: float) -> FleetFrame:
+        """All runs as they stand."""
+        self._changed = False
+        rows = sorted((run.row for run in self._runs.values()), key=_by_age)
+        return FleetFrame(
+            now=now,
+            rows=tuple(rows),
+            totals=totals_of(rows, self._budget_usd),
+            scan=None if self._discovery is None else self._discovery.scan,
+            roots=tuple(str(root) for root in self._roots),
+        )
+
+    def _search(self) -> bool:
+        """Go on looking for runs; whether the search is under way."""
+        discovery, now = self._discovery, self._clock.now()
+        if discovery is None or now < self._search_at:
+            return False
+        complete = discovery.look(SEARCH_S)
+        for found in discovery.found:
+            target = str(found.path)
+            if target not in self._runs and target not in self._absorbed:
+                self._add(target, found.modified_at)
+        if complete:
+            discovery.again()
+            self._search_at = now + SEARCH_AGAIN_S
+        self._changed |= discovery.scan.complete
+        return not complete
+
+    def _add(self, target: str, modified_at: float) -> None:
+        run = FleetRun([target], self._open)
+        place = next(
+            (os.path.relpath(target, root) for root in self._roots if Path(target).is_relative_to(root)),
+            target,
+        )
+        run.row = run.row.model_copy(update={"modified_at": modified_at, "place": place})
+        self._runs[target] = run
+        self._changed = True
+
+    def _next(self, now: float) -> FleetRun | None:
+        """The run to look at now: one not read yet, the newest first; else the one most overdue."""
+        unread = [run for run in self._runs.values() if not run.read and run.due_at <= now]
+        if unread:
+            return min(unread, key=lambda run: (run.due_at == float("-inf"), _by_age(run.row)))
+        while self._trial is None and self._suspected:
+            self._try_next()
+        if self._trial is not None:
+            return self._trial
+        due = [run for run in self._runs.values() if run.due_at <= now]
+        return min(due, key=lambda run: run.due_at, default=None)
+
+    def _look(self, run: FleetRun, now: float) -> None:
+        was_read = run.read
+        changed = run.look(now)
+        if run is self._trial:
+            if run.read:
+                self._decide(run)
+            return
+        self._changed |= changed
+        if run.read and not was_read:
+            self._compare(run)
+
+    # One run in two logs
+
+    def _compare(self, run: FleetRun) -> None:
+        """A run has been read: drop what it has read too, and suspect what has the same numbers."""
+        mine = {os.path.realpath(source) for source in run.row.sources}
+        for other in list(self._runs.values()):
+            if other is not run and other.path in mine - {run.path}:
+                self._drop(other)
+        if run.id in self._runs:
+            for other in self._twins.add(run.id, run.print):
+                self._suspected.append((run.id, other))
+
+    def _try_next(self) -> None:
+        """Open the next pair of logs together."""
+        one, other = (self._runs.get(id) for id in self._suspected.pop(0))
+        if one is None or other is None or one is other:
+            return
+        first, second = sorted((one, other), key=lambda run: (-(run.row.step or 0), len(run.id), run.id))
+        row = first.row.model_copy(update={"also": (*first.targets[1:], *second.targets)})
+        self._trial = FleetRun([*first.targets, *second.targets], self._open, said=False, row=row)
+
+    def _decide(self, trial: FleetRun) -> None:
+        """Take two runs for one if their logs were joined when they were read together."""
+        self._trial = None
+        first = self._runs.get(trial.id)
+        other = next(
+            (run for run in self._runs.values() if run is not first and run.id in trial.targets), None
+        )
+        joined = other is not None and first is not None and set(other.row.sources) <= set(trial.row.sources)
+        if not joined or other is None or first is None:
+            trial.close()
+            return
+        first.close()
+        self._runs[trial.id] = trial
+        self._drop(other)
+
+    def _drop(self, run: FleetRun) -> None:
+        """A run is part of another."""
+        run.close()
+        self._absorbed.update(run.targets)
+        self._runs.pop(run.id, None)
+        self._twins.remove(run.id)
+        self._changed = True
+
+
+def _by_age(row: FleetRow) -> tuple[float, str]:
+    """The newest first."""
+    return (-(row.modified_at or float("inf")), row.id)
