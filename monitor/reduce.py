@@ -16,8 +16,10 @@ from ..models.run import RunInfo
 from ..models.step import Eval, Step
 from .state import LOGS_KEPT, OPEN_ROWS, RunState
 
-WANDB_BEHIND_S = 60.0
-"""W&B notes GPUs every 15 s: by then another backend has long told again, if it still does."""
+LOGGED = frozenset({"wandb", "trackio", "mlflow"})
+NO_HOST = "localhost"
+LOGGED_BEHIND_S = 60.0
+"""Trackers note GPUs every 10 to 15 s: by then another backend has long told again, if it still does."""
 
 
 def reduce(state: RunState, event: Event) -> RunState:
@@ -65,21 +67,32 @@ def reduce(state: RunState, event: Event) -> RunState:
 def _gpus(state: RunState, event: GpuSample) -> RunState:
     """The newest sample of each host, and what became of the time since the one before."""
     before = state.gpus.get(event.host)
-    if before is not None and _knows_better(before, event):
+    if _is_logged(event) and any(_reads_the_same(other, event) for other in state.gpus.values()):
         return state
+    others = {
+        host: other
+        for host, other in state.gpus.items()
+        if not (_is_logged(other) and not _is_logged(event) and _reads_the_same(event, other))
+    }
     if before is None or event.at > before.at:
         state.gpu_trace.add(event)
     return replace(
         state,
         revision=state.revision + 1,
-        gpus={**state.gpus, event.host: event},
+        gpus={**others, event.host: event},
         gpu_tally=state.gpu_tally.add(before, event),
     )
 
 
-def _knows_better(before: GpuSample, event: GpuSample) -> bool:
-    """W&B's log tells less, and later, than what reads the same GPUs itself."""
-    return event.backend == "wandb" != before.backend and event.at - before.at < WANDB_BEHIND_S
+def _is_logged(sample: GpuSample) -> bool:
+    """Noted down by a tracker: less, and later, than what reads the GPUs itself."""
+    return sample.backend in LOGGED
+
+
+def _reads_the_same(first_hand: GpuSample, logged: GpuSample) -> bool:
+    """Whether these are the same GPUs; a tracker may not say which host it ran on."""
+    same = logged.host in (first_hand.host, NO_HOST)
+    return same and not _is_logged(first_hand) and logged.at - first_hand.at < LOGGED_BEHIND_S
 
 
 def close(state: RunState) -> RunState:

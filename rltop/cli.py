@@ -27,7 +27,7 @@ examples:
   rltop train.log --with metrics.jsonl      one run, told in two places
 
 other commands: rltop check | replay | demo | follow | whatif | estimate | prices | reconcile
-                | gpus | alerts | notify   (each has --help)
+                | gpus | doctor | alerts | notify   (each has --help)
 """
 
 
@@ -315,6 +315,11 @@ COMMANDS: dict[str, Callable[[], Command]] = {
         "examples:\n  rltop notify                     who would be told, and of what\n"
         "  rltop notify --test              send a message to each\n"
         "  rltop notify --test --url ntfy://my-topic\n",
+    ),
+    "doctor": _plain(
+        "doctor",
+        "What is here - terminal, colour, GPUs, W&B, Tinker, Ray, ssh - and how to get what is not.",
+        "examples:\n  rltop doctor\n  rltop doctor --json | jq '.[] | select(.verdict == \"wrong\")'\n",
     ),
     "alerts": _plain(
         "alerts",

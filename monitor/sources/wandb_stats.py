@@ -16,9 +16,14 @@ FIELDS: dict[str, tuple[str, float]] = {
     "memoryAllocatedBytes": ("mem_used_gb", 1e-9),
     "powerWatts": ("power_w", 1.0),
     "temp": ("temp_c", 1.0),
+    "pipeTensorActive": ("tensor_active", 1.0),
+    "energyJoules": ("energy_j", 1.0),
+    "enforcedPowerLimitWatts": ("power_limit_w", 1.0),
+    "smClock": ("clock_mhz", 1.0),
+    "memoryClock": ("mem_clock_mhz", 1.0),
 }
-"""(field of Gpu, factor to its unit) by the last part of the key."""
-HOST, GPU, GPU_COUNT, GPU_NVIDIA = 13, 18, 19, 24
+"""(field of Gpu, factor to its unit) by the last part of the key, as wandb 0.31 writes them."""
+HOST, GPU, GPU_COUNT, GPU_NVIDIA = 12, 18, 19, 24
 
 
 @dataclass(slots=True)
@@ -31,6 +36,7 @@ class Hardware:
 
     def learn(self, fields: Fields) -> Iterator[RunInfo]:
         """Take in an environment record. Its GPUs are those of one host, which need not be all."""
+        self.host = fields.text(HOST) or self.host
         cards = [fields_of(raw) for raw in fields.all_bytes(GPU_NVIDIA)]
         held = [(card.text(1), (card.integer(2) or 0) / 1e9) for card in cards]
         yield from self._learn(fields.text(GPU), fields.integer(GPU_COUNT), held)

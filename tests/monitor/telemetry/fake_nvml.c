@@ -125,6 +125,9 @@ static int put(char *into, unsigned size, const char *text) {
 EXPORT int nvmlInitWithFlags(unsigned flags) { (void)flags; ENTER(SYS); attached++; return OK; }
 EXPORT int nvmlInit_v2(void) { return nvmlInitWithFlags(0); }
 EXPORT int nvmlShutdown(void) { ENTER(SYS); if (!attached) return UNINITIALIZED; attached--; return OK; }
+EXPORT int nvmlSystemGetDriverVersion(char *into, unsigned size) { ENTER(SYS); return put(into, size, "580.82.07"); }
+EXPORT int nvmlSystemGetCudaDriverVersion(int *version) { ENTER(SYS); *version = 13000; return OK; }
+EXPORT int nvmlSystemGetCudaDriverVersion_v2(int *version) { return nvmlSystemGetCudaDriverVersion(version); }
 EXPORT const char *nvmlErrorString(int code) { (void)code; return "an error of the fake driver"; }
 EXPORT int nvmlDeviceGetCount_v2(unsigned *n) {
     read_file();
@@ -152,6 +155,14 @@ EXPORT int nvmlDeviceGetName(struct device *gpu, char *into, unsigned size) {
     if (setting(g, "garbled", 0)) return put(into, size, "\xff\xfe");
     return put(into, size, g < MIG ? "NVIDIA Fake 80GB" : "NVIDIA Fake 80GB MIG 1g.10gb");
 }
+EXPORT int nvmlDeviceGetCudaComputeCapability(struct device *gpu, int *major, int *minor) {
+    ENTER_GPU;
+    *major = 9;
+    *minor = 0;
+    return OK;
+}
+EXPORT int nvmlDeviceGetNumGpuCores(struct device *gpu, unsigned *n) { ENTER_GPU; *n = 16896; return OK; }
+EXPORT int nvmlDeviceGetArchitecture(struct device *gpu, unsigned *number) { ENTER_GPU; *number = 9; return OK; }
 EXPORT int nvmlDeviceGetUtilizationRates(struct device *gpu, unsigned *rates) {
     ENTER_GPU;
     rates[0] = (unsigned)setting(g, "util", 50);
