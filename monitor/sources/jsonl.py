@@ -20,6 +20,7 @@ from ..tells import Tells
 from ..transport import open_transport
 from .keymap import KEYMAPS, KeyMap, keymap_of
 from .names import fields_of
+from .plainrow import floats_of
 from .told import Told
 
 STEP_KEYS = (
@@ -72,10 +73,14 @@ class JsonlParser:
         if row is None:
             self._bad(line, "not a JSON object")
             return
-        found, values = step_of(row), _measured(row)
-        if found is None or not values:
+        found = step_of(row)
+        if found is None:
             return  # such as a row that holds the configuration
-        step = found[1]
+        key, step = found
+        values = _flat(row)
+        values.pop(key, None)
+        if not values:
+            return
         yield from self._place(step, line)
         at = _time(values) or line.at
         yield from self._facts(values)
@@ -158,20 +163,22 @@ def step_of(row: Mapping[str, object]) -> tuple[str, int] | None:
 
 def _flat(row: Mapping[str, object]) -> dict[str, float]:
     """The numbers of a row, those of dicts within it under `outer/inner`."""
-    values = {key: item for key, item in row.items() if type(item) is float}
-    if len(values) < len(row):
-        _add_others(values, {key: item for key, item in row.items() if type(item) is not float}, "", 0)
+    plain = floats_of(row)
+    if plain is not None:
+        return plain
+    values: dict[str, float] = {}
+    _add(values, row, "", 0)
     return values
 
 
-def _add_others(into: dict[str, float], row: Mapping[str, object], prefix: str, depth: int) -> None:
+def _add(into: dict[str, float], row: Mapping[str, object], prefix: str, depth: int) -> None:
     for key, item in row.items():
         if isinstance(item, int):
             into[prefix + key] = _float(item)
         elif isinstance(item, float):
             into[prefix + key] = item
         elif isinstance(item, dict) and depth < MAX_DEPTH:
-            _add_others(into, cast("dict[str, object]", item), f"{prefix}{key}/", depth + 1)
+            _add(into, cast("dict[str, object]", item), f"{prefix}{key}/", depth + 1)
 
 
 def _float(whole: int) -> float:

@@ -11,6 +11,7 @@ from pydantic_core import from_json
 
 from ....models.event import Event
 from ...source import Line
+from ..plainrow import floats_of
 from .console import START_INFO
 from .evals import is_training
 from .telling import Telling
@@ -73,7 +74,8 @@ def read_line(text: str) -> tuple[int, Mapping[str, float]] | None:
     if not isinstance(data, dict) or abs(step) > 2**53:
         return None
     metrics = cast("dict[str, object]", data)
-    return step, {key: float(v) for key, v in metrics.items() if _is_number(v)}
+    plain = floats_of(metrics)
+    return step, plain or {key: float(v) for key, v in metrics.items() if _is_number(v)}
 
 
 def _is_number(value: object) -> TypeGuard[int | float]:

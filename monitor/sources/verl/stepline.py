@@ -4,7 +4,12 @@ Its one rule: a value that is not whole is left out, and never mistaken for a nu
 """
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
+
+from pydantic_core import from_json
+
+from ..plainrow import floats_of
 
 START = re.compile(r"(?<![\w/.])step:(\d{1,15}) - ")
 """Not `training/global_step:1 - `, which every line of later versions holds."""
@@ -14,6 +19,7 @@ NEIGHBOUR = re.compile(r"\r|\([\w.:+ -]*pid=\d+")
 _NUMBER = r"(?:np\.\w+\()?([-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|nan|inf)|True|False)(?![\d.])\)?"
 NUMBER = re.compile(_NUMBER)
 LAST = re.compile(rf"(.+?):{_NUMBER}")
+NUMPY = re.compile(r"(?<=:)np\.\w+\(([^()]*)\)")
 FRAGMENT = re.compile(r"[\w./@()+:-]*")
 ROUNDED = re.compile(r"-?\d+\.\d{3}")
 DIGITS = re.compile(r"[\d.eE+-]+\)?")
@@ -52,10 +58,37 @@ def bodies(words: str) -> list[tuple[int, str]]:
 
 def metrics(step: int, body: str) -> Metrics:
     """The numbers in the text of a step line."""
+    body = body.removesuffix("-").rstrip()
+    pieces = body.split(SEPARATOR)
+    values, bad = _usual(body), 0
+    if values is None:
+        values, bad = _piecemeal(pieces)
+    values.pop("", None)
+    rounded = bool(values) and all(ROUNDED.fullmatch(piece.rpartition(":")[2]) for piece in pieces[:8])
+    return Metrics(step, values, rounded, "np." in body, bad)
+
+
+def _usual(body: str) -> dict[str, float] | None:
+    """The metrics, where all pieces are `key:number`. Made one JSON object, since its parser reads numbers
+    several times faster than float(); None where that fails.
+    """
+    if '"' in body or "\\" in body or body.count(":") != body.count(SEPARATOR) + 1:
+        return None
+    if "np." in body:
+        body = NUMPY.sub(r"\1", body)
+    try:
+        row: dict[str, object] = from_json('{"' + body.replace(SEPARATOR, ',"').replace(":", '":') + "}")
+    except ValueError:
+        return None
+    return floats_of(row)
+
+
+def _piecemeal(pieces: Sequence[str]) -> tuple[dict[str, float], int]:
+    """The metrics, and how many pieces are none."""
     values: dict[str, float] = {}
     bad = 0
     pending = ""
-    *pieces, last = body.removesuffix("-").rstrip().split(SEPARATOR)
+    *pieces, last = pieces
     for piece in pieces:
         key, _, text = (pending + piece).rpartition(":") if pending else piece.rpartition(":")
         try:
@@ -74,10 +107,7 @@ def metrics(step: int, body: str) -> Metrics:
         bad += bool(last)
     else:
         values[match[1]] = _value(match[2])
-    values.pop("", None)
-    sample = [*pieces[:8], last][:8]
-    rounded = bool(values) and all(ROUNDED.fullmatch(piece.rpartition(":")[2]) for piece in sample)
-    return Metrics(step, values, rounded, "np." in body, bad)
+    return values, bad
 
 
 def is_whole(body: str) -> bool:

@@ -4,6 +4,8 @@ import math
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rltop.models.event import Event
 from rltop.models.step import Step
@@ -153,3 +155,20 @@ def test_several_lines_of_one_step_are_one_step_and_leave_it_open(fold: Fold, re
     row = state.history.row(0)
     assert (row.raw("fully_async/rollouter/active_time"), row.get("duration_s")) == (5.0, 9.0)
     assert row.raw("val-core/a/acc/mean@1") == 0.5
+
+
+@given(
+    st.dictionaries(
+        st.from_regex(r"[a-z_]{1,6}(/[a-z_@:\"\\]{1,6}){0,2}", fullmatch=True),
+        st.one_of(st.floats(), st.integers(-(10**20), 10**20)),
+        max_size=8,
+    ),
+    st.sampled_from(("{}", "np.float64({})", "np.int32({})")),
+)
+def test_a_line_is_read_alike_in_one_go_and_piece_by_piece(values: dict[str, float], form: str) -> None:
+    body = " - ".join(f"{key}:{form.format(repr(value))}" for key, value in values.items())
+    read = stepline.metrics(1, body)
+    assert read.bad == 0
+    assert {key: repr(value) for key, value in read.values.items()} == {
+        key: repr(float(value)) for key, value in values.items()
+    }
