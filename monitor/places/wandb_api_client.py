@@ -2,33 +2,18 @@
 nothing behind; whatever goes wrong in it is a `Trouble` of one line.
 """
 
-import atexit
 import os
 import re
-import shutil
-import tempfile
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, cast
 
 from ...models.text import printable
+from .wandb_api_quiet import quiet
 
 PATIENCE_S = 30
 """How long one question may take."""
-SILENCE = {
-    "WANDB_SILENT": "true",  # says nothing, and can no longer ask for a key
-    "WANDB_CONSOLE": "off",
-    "WANDB_ERROR_REPORTING": "false",
-}
-HASTE = {
-    "WANDB_X_GRAPHQL_RETRY_MAX": "1",  # waits as long as the server asks; after that the pauses are ours
-    "WANDB_X_GRAPHQL_TIMEOUT_SECONDS": "20",
-}
-"""Unless the user has set them."""
-FOLDERS = ("WANDB_DIR", "WANDB_CACHE_DIR", "WANDB_DATA_DIR", "WANDB_ARTIFACT_DIR")
-"""Where it would keep files of its own."""
-OWN = "rltop-wandb-"
 LISTED = 5
 SYSTEM_ROWS = 500
 _STATUS = re.compile(r"(?:HTTP|error|status(?: code)?:?) (\d{3})\b")
@@ -142,7 +127,6 @@ class Client:
 
     def _connected(self) -> Any:
         if self._api is None:
-            _hush()
             import wandb  # a second, which only this place needs
 
             overrides = {"entity": self._entity, "project": self._project}
@@ -154,23 +138,12 @@ class Client:
     @contextmanager
     def _asking(self, what: str = "") -> Generator[None]:
         try:
-            yield
+            with quiet():
+                yield
         except Trouble:
             raise
         except Exception as error:  # noqa: BLE001 - another's client on another's answers: it raises anything
             raise _trouble(error, what or f"{self._entity}/{self._project}") from None
-
-
-def _hush() -> None:
-    """Before W&B's package is imported: it reads these once."""
-    if os.environ.get(FOLDERS[0], "").startswith(os.path.join(tempfile.gettempdir(), OWN)):
-        return  # by another run of this process
-    os.environ.update(SILENCE)
-    for name, value in HASTE.items():
-        os.environ.setdefault(name, value)
-    folder = tempfile.mkdtemp(prefix=OWN)
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    os.environ.update(dict.fromkeys(FOLDERS, folder))
 
 
 def _trouble(error: Exception, what: str) -> Trouble:
