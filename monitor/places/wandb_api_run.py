@@ -4,6 +4,7 @@ The run itself is asked for, which tells its state, its last step and the newest
 for from where the last ones ended, and only when there are more.
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeVar
 
@@ -148,7 +149,7 @@ class ApiRun:
         for row in rows:
             readings = dict(numbers_in(row))
             at = readings.get("_timestamp", look.heartbeat_at or 0.0)
-            if at > self._sampled_at:
+            if math.isfinite(at) and at > self._sampled_at:
                 self._sampled_at = at
                 self._samples += samples_of(readings.items(), at, self._hardware)
 
@@ -177,11 +178,13 @@ class ApiRun:
         self._vain = last
 
     def _row(self, values: dict[str, float]) -> Iterator[Event]:
-        self._rows += 1
         step, at = values.get("_step"), values.get("_timestamp")
-        if step is not None and step == step:
-            self._next = max(self._next, int(step) + 1)
-        if at is not None and at == at:
+        if step is not None and 0 <= step < 2**53:
+            if step < self._next:
+                return  # W&B gives rows twice where it has put their page into its archive already
+            self._next = int(step) + 1
+        self._rows += 1
+        if at is not None and math.isfinite(at):
             self._row_at = at
             while self._samples and self._samples[0].at <= at:
                 yield self._samples.pop(0)

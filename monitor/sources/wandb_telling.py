@@ -4,6 +4,7 @@ Its one rule: both are told alike. Rows, configuration and console come in as W&
 are decides who makes events of them.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 
 from ...models.event import Event, Progress
@@ -42,9 +43,9 @@ class WandbTelling:
         for own in OWN:
             values.pop(own, None)
         self.last_step = max(int(step), self.last_step or 0)
-        if runtime is not None and runtime == runtime:
+        if runtime is not None and math.isfinite(runtime):
             self._progress = Progress(step=int(step), elapsed_s=runtime)
-        group = Group(int(step), at or 0.0, values)
+        group = Group(int(step), at if at is not None and math.isfinite(at) else 0.0, values)
         if self._teller is not None:
             return self._noted(self._teller.whole(group))
         self._undecided.append(group)

@@ -1,9 +1,12 @@
 import math
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic_core import from_json
 
 from rltop.models.event import Ended, Event, LogLine, SourceStatus
@@ -19,7 +22,7 @@ from rltop.monitor.state import RunState
 from rltop.monitor.target import TargetError
 
 from ..sources.wandb_file import history, log_of, run
-from .conftest import Follow
+from .conftest import Follow, Followed
 from .wandb_server import KEY, Refusal, ServedRun, WandbServer
 
 VERL = {
@@ -169,6 +172,14 @@ def test_a_long_history_is_read_in_pages_and_told_as_it_comes(
     assert steps(followed.events) == list(range(20_000))
     assert followed.asked.count("HistoryPage") == 20
     assert followed.lists > 50
+
+
+def test_rows_that_are_given_twice_are_told_once(follow: Follow, wandb_server: WandbServer) -> None:
+    rows = [verl_row(n) for n in (1, 2, 3, 2, 3, 8, 9)]
+    wandb_server.runs["team/proj/abc"] = ServedRun(rows=rows, config=VERL)
+    followed = follow("team/proj/abc")
+    assert steps(followed.events) == [1, 2, 3, 8, 9]
+    assert statuses(followed.events)[-1].lines == 5
 
 
 def test_rows_far_apart_are_not_asked_for_one_by_one(follow: Follow, wandb_server: WandbServer) -> None:
@@ -464,3 +475,43 @@ def test_a_key_is_never_shown(wandb_server: WandbServer, monkeypatch: pytest.Mon
     with pytest.raises(Trouble) as told:
         Client("team", "proj", wandb_server.url).look("abc")
     assert "what is …?" in told.value.reason
+
+
+NUMBER = st.floats() | st.integers(-(2**70), 2**70)
+JSON = st.recursive(
+    st.none() | st.booleans() | NUMBER | st.sampled_from(["NaN", "Infinity", "-Infinity", "x"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+KEYS = (
+    "_step",
+    "_timestamp",
+    "_runtime",
+    "train/global_step",
+    "timing_s/step",
+    "system.gpu.0.gpu",
+    "gpu",
+    "e",
+)
+ROWS = st.lists(st.dictionaries(st.sampled_from(KEYS), JSON, max_size=6), max_size=4)
+
+
+@settings(max_examples=12, deadline=None)
+@given(rows=ROWS, config=st.dictionaries(st.text(max_size=8), JSON, max_size=3), system=ROWS, odd=JSON)
+def test_no_answer_makes_it_raise(
+    wandb_service: WandbServer,
+    rows: list[dict[str, Any]],
+    config: dict[str, Any],
+    system: list[dict[str, Any]],
+    odd: object,
+) -> None:
+    served = ServedRun(rows=rows, config=config, system=system, environment={"gpu_nvidia": odd, "gpu": odd})
+    wandb_service.runs["team/proj/odd"] = served
+    Followed(wandb_service, "team/proj/odd", ())
+
+
+def test_the_environment_is_left_as_it_was(follow: Follow, wandb_server: WandbServer) -> None:
+    before = dict(os.environ)
+    wandb_server.runs["team/proj/abc"] = ServedRun(rows=[verl_row(1)], config=VERL)
+    assert steps(follow("team/proj/abc").events) == [1]
+    assert dict(os.environ) == before

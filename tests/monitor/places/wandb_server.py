@@ -32,7 +32,8 @@ class ServedRun:
 
     @property
     def last_step(self) -> int:
-        return self.rows[-1]["_step"] if self.rows else -1
+        last = self.rows[-1].get("_step") if self.rows else -1
+        return last if isinstance(last, int) else 3
 
 
 @dataclass
@@ -154,7 +155,12 @@ def _told(run: ServedRun, query: str, variables: Mapping[str, Any]) -> Mapping[s
         return {"parquetHistory": {"parquetUrls": [], "liveData": [{"_step": 0}]}}
     if re.search(r"\bhistory\s*\(", query):
         low, high = variables.get("minStep") or 0, variables.get("maxStep") or 0
-        rows = [row for row in run.rows if low <= row["_step"] < high]
+        steps = [row.get("_step") for row in run.rows]
+        rows = [
+            row
+            for row, step in zip(run.rows, steps, strict=True)
+            if not isinstance(step, int) or low <= step < high
+        ]
         return {"history": [json.dumps(row) for row in rows[: variables.get("pageSize")]]}
     if re.search(r"\bevents\s*\(", query):
         return {"events": [json.dumps(row) for row in run.system]}
