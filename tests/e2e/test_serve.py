@@ -108,8 +108,8 @@ def test_the_page_shows_the_run_and_answers_a_key(address: str, browser: "WebDri
     shows("$46.5")
     browser.execute_script("window.seen = ''")
     page = browser.find_element("tag name", "body")
-    ActionChains(browser).click(page).send_keys("?").perform()
-    shows("80 % of the outcomes")
+    ActionChains(browser).click(page).send_keys("5").perform()
+    shows("METRICS")
 
 
 def test_a_socket_that_another_site_opens_is_refused(address: str) -> None:
