@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { OK = 0, UNINITIALIZED = 1, INVALID = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6, TOO_SMALL = 7, TIMEOUT = 10 };
@@ -91,10 +92,17 @@ static void count_call(const char *function) {
     pthread_mutex_unlock(&mutex);
 }
 
-/* FAKE_NVML_FILE: settings that a test changes while another process runs, looked at whenever GPUs are counted. */
+/* FAKE_NVML_FILE: settings that change while the process runs, read again whenever the file has been replaced. */
 static void read_file(void) {
+    static ino_t seen;
+    static struct timespec seen_at;
     char *path = getenv("FAKE_NVML_FILE"), word[128];
-    FILE *file = path ? fopen(path, "r") : NULL;
+    struct stat now;
+    if (!path || stat(path, &now)) return;
+    if (now.st_ino == seen && now.st_mtim.tv_sec == seen_at.tv_sec && now.st_mtim.tv_nsec == seen_at.tv_nsec) return;
+    seen = now.st_ino;
+    seen_at = now.st_mtim;
+    FILE *file = fopen(path, "r");
     if (!file) return;
     while (fscanf(file, "%127s", word) == 1) fake_set(word);
     fclose(file);
@@ -104,6 +112,7 @@ static void read_file(void) {
 static int enter(int scope, const char *function) {
     char key[96];
     count_call(function);
+    read_file();
     snprintf(key, sizeof key, "hang.%s", function);
     if (setting(scope, key, 0) && setting(SYS, "loud", 0)) fprintf(stderr, "%s hangs\n", function);
     while (setting(scope, key, 0)) usleep(1000);
@@ -130,7 +139,6 @@ EXPORT int nvmlSystemGetCudaDriverVersion(int *version) { ENTER(SYS); *version =
 EXPORT int nvmlSystemGetCudaDriverVersion_v2(int *version) { return nvmlSystemGetCudaDriverVersion(version); }
 EXPORT const char *nvmlErrorString(int code) { (void)code; return "an error of the fake driver"; }
 EXPORT int nvmlDeviceGetCount_v2(unsigned *n) {
-    read_file();
     ENTER(SYS);
     if (!attached) return UNINITIALIZED;
     *n = (unsigned)count();

@@ -55,7 +55,9 @@ class Node:
 
     def driver(self, *settings: str) -> None:
         """What the driver is like from now on."""
-        (self.folder / "settings").write_text(" ".join(settings))
+        new = self.folder / "new-settings"
+        new.write_text(" ".join(settings))
+        new.replace(self.folder / "settings")
 
     @property
     def asked(self) -> list[str]:
