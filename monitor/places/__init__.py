@@ -25,6 +25,7 @@ PLACES: tuple[Place, ...] = (
     Place("https://", ".wandb_api"),
     Place("http://", ".wandb_api"),
     Place("ssh://", ".ssh"),
+    Place("ray:", ".ray"),
 )
 
 

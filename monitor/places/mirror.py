@@ -16,6 +16,13 @@ from ..pending import PendingSource
 from ..reader import Pause, Reader
 from ..source import TransportState
 
+AGAIN_S = (1.0, 60.0)
+"""Seconds to the first further try at a place that was lost, and at most; twice as long each time."""
+REFUSED_AGAIN_S = (30.0, 600.0)
+"""Where we were turned away: whoever knocks too often is locked out."""
+REST = 9.0
+"""A look that takes long is followed by this many times as long a rest."""
+
 
 class Filling(Protocol):
     """Brings what is elsewhere into a folder."""
@@ -44,6 +51,8 @@ class MirrorSource:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._reader = Reader(name, self._fill)
         self._run: PendingSource | None = None
+        self._ends: list[Event] = []
+        self._over = False
 
     def poll(self, now: float) -> list[Event]:
         """What the run says, and how the way to it is."""
@@ -52,26 +61,35 @@ class MirrorSource:
         told = self._reader.poll(now)
         # Asked before the files are read: what is brought meanwhile must be read by one more poll.
         coming = self._reader.more
-        events = told + self._read(now)
+        self._ends += [event for event in told if isinstance(event, Ended)]
+        events = [event for event in told if not isinstance(event, Ended)] + self._read(now)
+        if self._ends and not (self._run is not None and self._run.more):
+            events += self._end()
         self.more = coming or self._reader.more or (self._run is not None and self._run.more)
         return events
 
     def close(self) -> list[Event]:
         """What the run had held back; the temporary folder goes."""
-        told = self._reader.close()
-        if self._run is not None:
-            told += [self._named(event) for event in self._run.close()]
-            self._run = None
+        told = self._reader.close() + self._end()
         if self._folder is not None:
             self._folder.cleanup()
         self.more = False
         return told
+
+    def _end(self) -> list[Event]:
+        """What the run had held back, and only then that it has ended: a step after an end undoes it."""
+        told = [] if self._run is None else [self._named(event) for event in self._run.close()]
+        self._run, self._over = None, True
+        ends, self._ends = self._ends, []
+        return told + ends
 
     def _fill(self, pause: Pause) -> Iterable[list[Event]]:
         assert self._folder is not None
         return self._filling.fill(Path(self._folder.name), pause)
 
     def _read(self, now: float) -> list[Event]:
+        if self._over:
+            return []
         if self._run is None:
             target = self._filling.target
             if target is None:

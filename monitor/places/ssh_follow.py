@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ...models.event import Event
 from ..clock import Clock, SystemClock
 from ..reader import Pause
-from .mirror import Telling
+from .mirror import AGAIN_S, REFUSED_AGAIN_S, REST, Telling
 from .ssh_copies import Copies
 from .ssh_script import (
     Listing,
@@ -28,13 +28,7 @@ if TYPE_CHECKING:
     from .ssh import Address
 
 LOOK_S = 2.0
-"""Between two looks at the far side's files;"""
-REST = 9.0
-"""but a look that takes long is followed by this many times as long a rest."""
-AGAIN_S = (1.0, 60.0)
-"""Seconds to the first further try, and at most; twice as long each time."""
-REFUSED_AGAIN_S = (30.0, 600.0)
-"""Where we were turned away: whoever knocks too often is locked out."""
+"""Between two looks at the far side's files."""
 CLOCKS_APART_S = 10.0
 """Clocks that differ by less are taken for equal: the answer took its time."""
 
