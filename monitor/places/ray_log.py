@@ -45,6 +45,7 @@ class LogCopy:
     def take(self, whole: Iterable[bytes]) -> Iterator[int]:
         """Bring what is new out of all of it."""
         given = 0
+        self._append(b"")  # an empty log is a log
         for data in whole:
             known = self._read(given, len(data)) if given < self.size else b""
             if known != data[: len(known)]:
