@@ -2,19 +2,21 @@
 
 Its one rule: nothing twice, nothing lost, though all that can be asked for is the last so many lines. What
 comes is laid over the end of what is here; where it fits nowhere, or in several places, more lines are asked
-for, and in the end all of them.
+for, and in the end all of them. Only a log that says the same 4 KiB twice, word for word, could deceive it.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 FEWEST_LINES = 10
-MOST_LINES = 4000
+MOST_LINES = 8000
 MORE = 16
 """Times as many lines, where so many did not suffice."""
 MOST_BYTES = 16 * 1024 * 1024
 """Of lines asked for at once; more are asked for as the whole log, which is not held in memory."""
 ANCHOR_BYTES = 64
+OVERLAP_BYTES = 4096
+"""What has to be the same for lines to be taken for those that are here."""
 MOST_PLACES = 50
 ALL = -1
 
@@ -33,11 +35,12 @@ class LogCopy:
     def update(self, ask: Ask) -> Iterator[int]:
         """Bring what is new; the size now and then, while much is coming."""
         lines = self._lines
-        while self.size >= ANCHOR_BYTES and lines <= MOST_LINES:
+        while self.size >= OVERLAP_BYTES and lines <= MOST_LINES:
             fresh = self._behind(_gathered(ask(lines)))
             if fresh is not None:
                 self._append(fresh)
-                self._lines = max(FEWEST_LINES, min(MOST_LINES, 2 * fresh.count(b"\n")))
+                known = self._read(max(0, self.size - OVERLAP_BYTES), OVERLAP_BYTES)
+                self._lines = min(MOST_LINES, FEWEST_LINES + known.count(b"\n") + 2 * fresh.count(b"\n"))
                 return
             lines *= MORE
         yield from self.take(ask(ALL))
@@ -66,7 +69,10 @@ class LogCopy:
             if at < 0:
                 break
             end = at + ANCHOR_BYTES
-            if end <= self.size and self._read(self.size - end, end) == window[:end]:
+            if (
+                min(self.size, OVERLAP_BYTES) <= end <= self.size
+                and self._read(self.size - end, end) == window[:end]
+            ):
                 ends.append(end)
             at = window.find(anchor, at + 1)
         else:
