@@ -25,7 +25,8 @@ class Reader:
     """A Source over a generator that blocks.
 
     `read` is called once, in the thread, with the pause to wait in. It yields lists of events; an empty list
-    says that all there is so far has been given. It must not raise: what goes wrong is a SourceStatus.
+    says that all there is so far has been given. What goes wrong is a SourceStatus; an exception is a bug,
+    and is raised by the poll that comes next.
     """
 
     def __init__(self, name: str, read: Callable[[Pause], Iterable[list[Event]]]) -> None:
@@ -34,13 +35,15 @@ class Reader:
         self._pause = Pause()
         self._caught_up = threading.Event()
         self._done = threading.Event()
+        self._bug: Exception | None = None
         self._thread = threading.Thread(target=self._work, name=f"rltop-{name}", daemon=True)
         self._started = False
 
     @property
     def more(self) -> bool:
         """Whether more lies waiting, or the first answer is still to come."""
-        return self._started and not (self._caught_up.is_set() and self._events.empty())
+        quiet = self._caught_up.is_set() and self._events.empty() and self._bug is None
+        return self._started and not quiet
 
     @property
     def over(self) -> bool:
@@ -59,6 +62,9 @@ class Reader:
             while True:
                 events += self._events.get_nowait()
         except Empty:
+            if self._bug is not None and not events:
+                bug, self._bug = self._bug, None
+                raise bug from None
             return events
 
     def close(self) -> list[Event]:
@@ -80,6 +86,8 @@ class Reader:
                     self._caught_up.set()
                 if self._pause.is_set():
                     return
+        except Exception as error:  # noqa: BLE001 - raised where somebody sees it
+            self._bug = error
         finally:
             self._done.set()
             self._caught_up.set()
