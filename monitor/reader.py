@@ -48,7 +48,7 @@ class Reader:
     @property
     def over(self) -> bool:
         """Whether nothing more is to come: the thread has ended, and all that it said has been given."""
-        return self._done.is_set() and self._events.empty()
+        return self._done.is_set() and self._events.empty() and self._bug is None
 
     def poll(self, now: float) -> list[Event]:
         """What has been answered since the last time."""

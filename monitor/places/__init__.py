@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 from ..source import Source
+from ..tells import Tells
 
 
 class Place(NamedTuple):
@@ -18,10 +19,12 @@ class Place(NamedTuple):
     prefix: str
     """What its targets begin with."""
     module: str
+    name: str = ""
+    """What is read there, where that is not one of the formats; its module has `TELLS` then."""
 
 
 PLACES: tuple[Place, ...] = (
-    Place("wandb:", ".wandb_api"),
+    Place("wandb:", ".wandb_api", "W&B run on its server"),
     Place("https://", ".wandb_api"),
     Place("http://", ".wandb_api"),
     Place("ssh://", ".ssh"),
@@ -41,3 +44,8 @@ def open_place(place: Place, target: str) -> Sequence[Source]:
         TargetError: its words mean nothing there.
     """
     return import_module(place.module, __name__).open(target)
+
+
+def told_by_places() -> list[tuple[str, Tells]]:
+    """(name, what it tells) of all that places read in ways of their own."""
+    return [(place.name, import_module(place.module, __name__).TELLS) for place in PLACES if place.name]

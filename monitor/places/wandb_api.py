@@ -6,16 +6,19 @@ Its one rule: words are judged here, before anything connects; what the server t
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from ..reader import Reader
 from ..source import Source
+from ..sources.wandb_local import TELLS as FILE_TELLS
 from ..target import TargetError
 from .wandb_api_run import ApiRun
 
 PREFIX = "wandb:"
+TELLS = replace(FILE_TELLS, state="W&B's word, doubted where steps are missing")
 CLOUDS = {
     "wandb.ai": "https://api.wandb.ai",
     "www.wandb.ai": "https://api.wandb.ai",
@@ -56,9 +59,9 @@ def open(target: str) -> Sequence[Source]:
     try:
         installed = version("wandb")
     except PackageNotFoundError:
-        raise TargetError(f"{target}: {INSTALL}") from None
+        raise TargetError(f"{PREFIX}{named.path}: {INSTALL}") from None
     if tuple(int(part) for part in re.findall(r"\d+", installed)[:2]) < OLDEST:
-        raise TargetError(f"{target}: wandb {installed} is too old: {INSTALL}")
+        raise TargetError(f"{PREFIX}{named.path}: wandb {installed} is too old: {INSTALL}")
     return (Reader("wandb", ApiRun(named.entity, named.project, named.run, named.base_url).read),)
 
 

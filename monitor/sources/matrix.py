@@ -1,5 +1,6 @@
 """The table of docs/sources.md: which source tells which quantity, and how, in the formats' own words."""
 
+from ..places import told_by_places
 from ..tells import QUANTITIES, Tells
 from . import formats
 
@@ -8,9 +9,9 @@ UNKNOWN = "–"
 
 
 def matrix() -> str:
-    """A Markdown table with a row a format."""
+    """A Markdown table with a row a format, and one for what is read at a place in a way of its own."""
     titles = ["source", *(TITLES.get(name, name) for name in QUANTITIES)]
-    rows = [(form.name, form.tells) for form in formats()]
+    rows = [(form.name, form.tells) for form in formats()] + told_by_places()
     return "\n".join(
         (
             _row(titles),
