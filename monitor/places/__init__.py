@@ -29,6 +29,7 @@ PLACES: tuple[Place, ...] = (
     Place("http://", ".wandb_api"),
     Place("ssh://", ".ssh"),
     Place("ray:", ".ray"),
+    Place("tinker:", ".tinker", "Tinker's REST interface"),
 )
 
 

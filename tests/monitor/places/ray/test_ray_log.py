@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from rltop.monitor.places.ray_log import ALL, ANCHOR_BYTES, LogCopy
 
-LINES = st.lists(
-    st.sampled_from(["a", "same", "same " * 20, "bar 1%\rbar 2%", "step:1 " * 9, "é"]), max_size=40
-)
+WORDS = ["a", "same", "same " * 40, "bar 1%\rbar 2%", "step:1 " * 200, "é"]
+LINES = st.lists(st.sampled_from(WORDS), max_size=40)
 
 
 class Log:
