@@ -5,13 +5,12 @@ Sums are kept: each reading adds the rows that are new.
 
 from array import array
 from collections.abc import Sequence
-from typing import Literal
 
+from ..models.comparison import Measure
 from .column import NAN
 from .frame import Frame
 from .history import History
 
-Measure = Literal["step", "time", "tokens", "dollars"]
 MEASURES: tuple[Measure, ...] = ("step", "time", "tokens", "dollars")
 
 
@@ -37,6 +36,12 @@ class Along:
             return frame.state.history.steps
         self._catch_up(frame)
         return self._wall if measure == "time" else self._tokens
+
+    def reach(self, frame: Frame, measure: Measure) -> float | None:
+        """How far the run has come by a measure; None where it tells nothing of it."""
+        along, progress = self.read(frame, measure), frame.state.history.progress
+        told = (along[row] for row in reversed(progress) if row < len(along))
+        return next((float(place) for place in told if place == place), None)
 
     def _catch_up(self, frame: Frame) -> None:
         state, history = frame.state, frame.state.history

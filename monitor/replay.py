@@ -1,7 +1,7 @@
 """A finished run played back: the same pipeline as live, fed by run time instead of by a file."""
 
 import asyncio
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import accumulate
@@ -145,6 +145,16 @@ class ReplaySession:
     def seek(self, fraction: float) -> None:
         """Go to a place between 0, the start, and 1, the end."""
         self._target = round(min(max(fraction, 0.0), 1.0) * len(self._timed))
+
+    def seek_step(self, step: int) -> None:
+        """Go to where this step has been told, or the first one after it; to the end where there is none."""
+        self._paused = True
+        self._target = self._index_of_step(step)
+
+    def seek_time(self, at: float) -> None:
+        """Go to a moment of the run, unix seconds: all that had been told by then."""
+        self._paused = True
+        self._target = bisect_right(self._timed, at, key=lambda item: item.at)
 
     def next_alert(self, direction: int) -> None:
         """Go to the next alert (1), looking ahead through the run, or back to the one before (-1)."""

@@ -309,6 +309,13 @@ COMMANDS: dict[str, Callable[[], Command]] = {
     ),
     "reconcile": _reconcile,
     "gpus": _gpus,
+    "compare": _plain(
+        "compare",
+        "Two to six runs side by side: cost, length, reward and time, and the facts in which they differ.",
+        "examples:\n  rltop compare runs/a runs/b\n"
+        "  rltop compare demo:math-tinker demo:math-verl      the same task on Tinker and on 8 × B200\n"
+        "  rltop compare runs/a runs/b --by dollars --json\n",
+    ),
     "notify": _plain(
         "notify",
         "Whether the receivers of notifications can be reached: notify.urls of rltop.toml, or --url.",

@@ -144,6 +144,12 @@ class RltopApp(App[None]):
         replay = bindings.REPLAY if self._runner.control is not None else ()
         self.push_screen(self._prepared(HelpScreen(here, replay)))
 
+    def action_go_to(self) -> None:
+        """Ask where to go in the run."""
+        from .screens.goto import GoTo
+
+        self.push_screen(self._prepared(GoTo(self._runner.control, self.frame)))
+
     def action_leave(self) -> None:
         """Close what lies over the overview."""
         if len(self.screen_stack) > 1:

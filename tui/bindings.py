@@ -21,12 +21,13 @@ SCREENS = (
     _key("8", "view('log')", "log: errors, pauses, checkpoints", "view.log"),
     _key("9", "view('config')", "config: every fact of the run", "view.config"),
 )
-GENERAL = (
+ANYWHERE = (
     _key("escape", "leave", "back to the overview", "app.leave", "esc"),
     _key("ctrl+p", "command_palette", "every command, by name", "app.palette", "ctrl p"),
     _key("question_mark,f1", "help", "the keys that work here", "app.help", "?"),
     _key("q,ctrl+c", "quit", "leave; the run goes on", "app.quit", "q"),
 )
+GENERAL = (_key("colon", "go_to", "go to a step, a share, a time", "app.go_to", ":"), *ANYWHERE)
 REPLAY = (
     _key("space", "replay_pause", "pause, or go on", "replay.pause", "space"),
     _key("right", "replay_step(1)", "next step", "replay.next", "→"),

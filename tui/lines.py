@@ -12,7 +12,8 @@ from ..models.text import printable
 
 INKS = (
     "plain", "dim", "title", "strong", "ours", "projected", "good", "warn", "bad", "budget", "cap",
-    "axis", "label", "mark", "band", "key", "ours-big", "projected-big",
+    "axis", "label", "mark", "band", "key", "ours-big", "projected-big", "found",
+    "run1", "run2", "run3", "run4", "run5", "run6",
 )  # fmt: skip
 
 

@@ -21,6 +21,14 @@ class ReplayControl(Protocol):
         """Go to a place between 0, the start, and 1, the end."""
         ...
 
+    def seek_step(self, step: int) -> None:
+        """Go to where this step has been told, or the first one after it."""
+        ...
+
+    def seek_time(self, at: float) -> None:
+        """Go to a moment of the run, unix seconds."""
+        ...
+
     def next_alert(self, direction: int) -> None:
         """Go to the next alert (1) or the one before (-1)."""
         ...

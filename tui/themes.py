@@ -23,6 +23,12 @@ DARK = Theme(
         "band-sign": "#383257",
         "quiet": "#8b95a7",
         "faint": "#4a5364",
+        "run1": "#5cc8e8",
+        "run2": "#b79bf2",
+        "run3": "#8fd3a0",
+        "run4": "#f09ac0",
+        "run5": "#c9c08a",
+        "run6": "#d5dae3",
     },
 )
 LIGHT = Theme(
@@ -45,6 +51,12 @@ LIGHT = Theme(
         "band-sign": "#d8cdf0",
         "quiet": "#5b6472",
         "faint": "#b3b8c0",
+        "run1": "#0b6e99",
+        "run2": "#6b45b8",
+        "run3": "#2b7a3f",
+        "run4": "#a8326f",
+        "run5": "#6b6414",
+        "run6": "#1d232e",
     },
 )
 COLOUR_BLIND = Theme(
@@ -68,6 +80,12 @@ COLOUR_BLIND = Theme(
         "band-sign": "#464131",
         "quiet": "#929aa5",
         "faint": "#4c545e",
+        "run1": "#56b4e9",
+        "run2": "#e0d6b8",
+        "run3": "#cc79a7",
+        "run4": "#0f9d8a",
+        "run5": "#f0e442",
+        "run6": "#dddddd",
     },
 )
 HIGH_CONTRAST = Theme(
@@ -91,6 +109,12 @@ HIGH_CONTRAST = Theme(
         "band-sign": "#4d4a16",
         "quiet": "#d0d0d0",
         "faint": "#8a8a8a",
+        "run1": "#00e5ff",
+        "run2": "#ffe95c",
+        "run3": "#ff9cf5",
+        "run4": "#7dff8a",
+        "run5": "#ffb9a0",
+        "run6": "#ffffff",
     },
 )
 THEMES = (DARK, LIGHT, COLOUR_BLIND, HIGH_CONTRAST)
@@ -108,4 +132,10 @@ def fallbacks(theme: Theme) -> dict[str, str]:
         "band-sign": ground.blend(projected, 0.35).hex,
         "quiet": ground.blend(ink, 0.65).hex,
         "faint": ground.blend(ink, 0.35).hex,
+        "run1": colours["primary"],
+        "run2": colours["accent"],
+        "run3": colours["secondary"],
+        "run4": colours["success"],
+        "run5": ground.blend(ink, 0.65).hex,
+        "run6": colours["foreground"],
     }

@@ -18,6 +18,11 @@ REMARK = "a demo, reconstructed from the published totals of a real run"
 def run(args: argparse.Namespace) -> int:
     """Play a built-in run."""
     print(f"{args.run}: {REMARK}", file=sys.stderr)
-    known = {"gpu_type": "B200", "budget_usd": 150.0} if args.run == "math-verl" else {}
+    known = known_of(args.run)
     with as_file(files("rltop.monitor.demo") / "data" / args.run) as folder:
         return play(args, open_target(folder), settings_of(args, prices_date=PRICES_OF, **known), REMARK)
+
+
+def known_of(name: str) -> dict[str, object]:
+    """What one knows of a built-in run that its log does not say."""
+    return {"gpu_type": "B200", "budget_usd": 150.0} if name == "math-verl" else {}

@@ -17,6 +17,7 @@ DATA = Path(__file__).resolve().parents[2] / "monitor" / "demo" / "data"
 ENDED_AT = 1_767_600_000.0
 """A day on which the runs might have ended; their files' dates are those of the checkout."""
 KNOWN = {
+    "math-tinker": Settings(prices_date="2026-01-05"),
     "gsm8k-tinker": Settings(prices_date="2026-01-05", budget_usd=15.0),
     "math-verl": Settings(gpu_type="B200", usd_per_gpu_hour=4.98, budget_usd=150.0),
 }

@@ -4,9 +4,10 @@ import math
 from array import array
 from dataclasses import replace
 from itertools import pairwise
+from typing import Literal
 
 from rltop.models.alert import Alert, Severity
-from rltop.models.event import Ended, SourceStatus
+from rltop.models.event import Ended, LogLine, SourceStatus
 from rltop.models.gpu import Gpu, GpuSample, GpuUse, PhaseUse, Serving
 from rltop.models.health import Clip, Health, Length, Mfu
 from rltop.models.money import Bill, Meter, PriceBookRef
@@ -430,3 +431,21 @@ def alert(
         message=message,
         advice=advice,
     )
+
+
+def with_logs() -> Frame:
+    """A run whose log has something to say."""
+    said: tuple[tuple[Literal["info", "warning", "error"], str], ...] = (
+        ("info", "saved a checkpoint at step 10 to checkpoints/step_10"),
+        ("warning", "rollout 17 timed out after 120 s, retry 1 of 3"),
+        ("warning", "rollout 17 timed out after 120 s, retry 2 of 3"),
+        ("info", "saved a checkpoint at step 20 to checkpoints/step_20"),
+        (
+            "error",
+            "sampling failed: 503 Service Unavailable; the provider has paused new requests, retry in 30 s",
+        ),
+        ("info", "saved a checkpoint at step 30 to checkpoints/step_30"),
+    )
+    lines = tuple(LogLine(text=text, level=level, at=NOW + 60.0 * n) for n, (level, text) in enumerate(said))
+    run = verl()
+    return replace(run, state=replace(run.state, logs=lines))

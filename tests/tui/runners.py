@@ -63,6 +63,12 @@ class Keyboard:
     def seek(self, fraction: float) -> None:
         self.asked.append(f"seek {fraction:.2f}")
 
+    def seek_step(self, step: int) -> None:
+        self.asked.append(f"seek step {step}")
+
+    def seek_time(self, at: float) -> None:
+        self.asked.append(f"seek time {at:.0f}")
+
     def next_alert(self, direction: int) -> None:
         self.asked.append(f"alert {direction}")
 

@@ -1,12 +1,15 @@
 """What the screens over the overview tell, of the built-in runs and of hand-made ones."""
 
+from dataclasses import replace
+
 import pytest
 
+from rltop.models.event import LogLine
 from rltop.monitor.frame import Frame
 from rltop.tui.app import RltopApp
 
 from . import demos, frames
-from .runners import Frames, screen_lines, until
+from .runners import Frames, Keyboard, screen_lines, until
 
 
 async def read(frame: Frame, size: tuple[int, int], *keys: str) -> str:
@@ -86,20 +89,20 @@ async def test_the_facts_are_filtered_by_words_of_name_or_value() -> None:
     assert "framework" not in text
 
 
-@pytest.mark.parametrize("screen", ["2", "3", "4", "9"])
-@pytest.mark.parametrize("name", ["verl", "tinker", "unpriced", "crashed", "empty"])
-async def test_a_screen_fits_any_frame_and_size(name: str, screen: str) -> None:
-    frame: Frame = getattr(frames, name)()
-    app = RltopApp(Frames(frame))
+@pytest.mark.parametrize("screen", ["2", "3", "4", "5", "8", "9"])
+async def test_a_screen_fits_any_frame_and_size(screen: str) -> None:
+    app = RltopApp(Frames(frames.empty()))
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         await pilot.press(screen)
-        for size in ((40, 10), (80, 24), (120, 40), (200, 50)):
+        for size in ((40, 10), (120, 40)):
             await pilot.resize_terminal(*size)
-            await pilot.pause()
-            lines = screen_lines(app)
-            assert len(lines) == size[1]
-            assert not {"nan", "None", "inf"} & set("\n".join(lines).split())
+            for frame in (frames.empty(), frames.unpriced()):
+                app.frame = frame
+                await pilot.pause()
+                lines = screen_lines(app)
+                assert len(lines) == size[1]
+                assert not {"nan", "None", "inf"} & set("\n".join(lines).split())
 
 
 async def test_the_crosshair_tells_one_step_on_every_chart() -> None:
@@ -159,3 +162,83 @@ async def test_a_chart_of_a_key_goes_logarithmic_smooth_and_over_dollars() -> No
     assert "log  smooth 0.6" in text
     assert "x by dollars" in text
     assert "$40" in text
+
+
+LOGS = tuple(
+    LogLine(
+        text=f"line {n} of \x1b[31m{'checkpoint saved' if n % 10 == 0 else 'retry'}\x1b[0m",
+        at=1_770_000_000.0 + n,
+    )
+    for n in range(100)
+)
+
+
+def with_logs() -> Frame:
+    frame = frames.verl()
+    return replace(frame, state=replace(frame.state, logs=LOGS))
+
+
+async def test_the_log_follows_its_newest_line_and_shows_no_escapes() -> None:
+    text = await read(with_logs(), (80, 24), "8")
+    assert "line 99 of retry" in text
+    assert "following" in text
+    assert "31m" not in text
+
+
+async def test_scrolled_up_the_log_stays_there_until_it_is_followed_again() -> None:
+    app = RltopApp(Frames(with_logs()))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, app, "math-4b")
+        await pilot.press("8", "pageup", "pageup")
+        await until(pilot, app, "scrolled: f follows", "line 60 of")
+        frame = with_logs()
+        more = (*LOGS, LogLine(text="the newest"))
+        app.publish(replace(frame, state=replace(frame.state, logs=more)))
+        await until(pilot, app, "LOG  101", "line 60 of")
+        await pilot.press("f")
+        await until(pilot, app, "the newest", "following")
+
+
+async def test_a_search_goes_from_find_to_find() -> None:
+    app = RltopApp(Frames(with_logs()))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, app, "math-4b")
+        await pilot.press("8", "slash", *"checkpoint", "enter")
+        await until(pilot, app, "10 of 10 found", "line 90 of checkpoint")
+        await pilot.press("N", "N")
+        await until(pilot, app, "8 of 10 found", "line 70 of checkpoint")
+        await pilot.press("n")
+        await until(pilot, app, "9 of 10 found")
+
+
+async def test_without_a_search_n_is_the_next_alert_of_the_replay() -> None:
+    control = Keyboard()
+    app = RltopApp(Frames(frames.replayed(), control=control))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, app, "math-4b")
+        await pilot.press("8", "n")
+        await pilot.pause()
+        assert control.asked == ["alert 1"]
+
+
+@pytest.mark.parametrize(
+    ("words", "asked"), [("35", "seek step 35"), ("50%", "seek 0.50"), ("step 7", "seek step 7")]
+)
+async def test_in_a_replay_a_colon_seeks(words: str, asked: str) -> None:
+    control = Keyboard()
+    app = RltopApp(Frames(frames.replayed(), control=control))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, app, "math-4b")
+        await pilot.press("colon", *words, "enter")
+        await pilot.pause()
+        assert control.asked == [asked]
+
+
+async def test_live_a_colon_puts_the_crosshair_there_and_says_what_it_does_not_understand() -> None:
+    app = RltopApp(Frames(frames.verl()))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, app, "math-4b")
+        await pilot.press("4", "colon", *"soon", "enter")
+        await until(pilot, app, "that is no place")
+        await pilot.press(*["backspace"] * 4, *"12", "enter")
+        await until(pilot, app, "step 12", "◆")

@@ -12,10 +12,13 @@ from pytest_textual_snapshot import normalize_svg  # pyright: ignore[reportMissi
 
 from rltop.monitor.frame import Frame
 from rltop.tui.app import RltopApp
+from rltop.tui.compareapp import CompareApp
 from rltop.tui.themes import DARK, LIGHT
 
 from . import demos, frames
 from .runners import Frames, Keyboard, until
+from .test_compare_screen import both as tinker_and_verl
+from .test_compare_screen import until as compared
 
 PICTURES = Path(__file__).resolve().parents[2] / "snapshots"
 
@@ -57,6 +60,7 @@ def run_of(kind: str) -> Frame:
         "512 gpus": lambda: frames.with_many_gpus(64),
         "1024 gpus": lambda: frames.with_many_gpus(128),
         "waiting": frames.empty,
+        "logs": frames.with_logs,
     }[kind]()
 
 
@@ -98,6 +102,7 @@ def run_of(kind: str) -> Frame:
             "◆",
         ),
         ("chart-alone-120x40", "verl", (120, 40), ("f", *["left_square_bracket"] * 9), "◆"),
+        ("log-120x40", "logs", (120, 40), ("8", "slash", *"retry", "enter"), "found"),
         ("config-120x40", "verl", (120, 40), ("9",), "FACTS"),
         ("help-120x40", "replay", (120, 40), ("question_mark",), "SIGNS"),
         ("waiting-80x24", "waiting", (80, 24), (), "waiting for metrics.jsonl"),
@@ -112,6 +117,25 @@ async def test_a_screen_looks_as_pictured(
     on_screen: str,
 ) -> None:
     looks_as_pictured(name, await drawn(run_of(kind), size, keys, on_screen))
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "keys"),
+    [
+        ("compare-80x24", (80, 24), ()),
+        ("compare-120x40", (120, 40), ("left_square_bracket", *["left_curly_bracket"] * 5)),
+        ("compare-200x50", (200, 50), ("x", "x", "x")),
+    ],
+)
+async def test_a_comparison_looks_as_pictured(
+    looks_as_pictured: Callable[[str, str], None], name: str, size: tuple[int, int], keys: tuple[str, ...]
+) -> None:
+    app = CompareApp(tinker_and_verl())
+    async with app.run_test(size=size) as pilot:
+        await compared(pilot, app, "NOW")
+        await pilot.press(*keys)
+        await pilot.pause()
+        looks_as_pictured(name, app.export_screenshot())
 
 
 async def test_the_light_theme_looks_as_pictured(looks_as_pictured: Callable[[str, str], None]) -> None:

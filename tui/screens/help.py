@@ -19,12 +19,15 @@ class HelpScreen(ModalScreen[None]):
         Binding("escape,question_mark,f1,q", "dismiss", "close", id="help.close", key_display="esc"),
     ]
 
-    def __init__(self, here: Sequence[Binding], replay: Sequence[Binding]) -> None:
-        """`here` are the keys of the screen below, `replay` those of the replay if there is one."""
+    def __init__(self, here: Sequence[Binding], replay: Sequence[Binding], *, screens: bool = True) -> None:
+        """`here` are the keys of the screen below, `replay` those of the replay if there is one.
+
+        `screens` says whether there are others to go to."""
         super().__init__()
         self._here = here
         self._replay = replay
+        self._keys = (*bindings.SCREENS, *bindings.GENERAL) if screens else bindings.ANYWHERE
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="help"):
-            yield HelpText(self._here, (*bindings.SCREENS, *bindings.GENERAL), self._replay)
+            yield HelpText(self._here, self._keys, self._replay)

@@ -9,8 +9,10 @@ from .. import bindings
 from ..lines import Line, Part, Span, part, row
 from .panel import Panel
 
+_SCREENS = tuple(
+    (key.key, key.description.partition(":")[0].partition(",")[0], key.action) for key in bindings.SCREENS
+)
 _EVERYWHERE = (
-    *((key.key, key.description.partition(":")[0].partition(",")[0], key.action) for key in bindings.SCREENS),
     ("?", "help", "help"),
     ("q", "quit", "quit"),
     ("^p", "commands", "command_palette"),
@@ -21,12 +23,18 @@ class Keys(Panel):
     """Needs no frame; each key can be clicked."""
 
     def __init__(
-        self, keys: Sequence[tuple[str, str, str]] = (), here: str = "", *, id: str | None = None
+        self,
+        keys: Sequence[tuple[str, str, str]] = (),
+        here: str = "",
+        *,
+        screens: bool = True,
+        id: str | None = None,
     ) -> None:
         """`keys` are those of this screen alone: (key as shown, word, action). The one whose action is `here`
-        is marked."""
+        is marked. Without `screens`, there are no others to go to."""
         super().__init__(id=id)
-        self._keys = (*keys, *_EVERYWHERE)
+        self._own = frozenset(action for _, _, action in keys)
+        self._keys = (*keys, *(_SCREENS if screens else ()), *_EVERYWHERE)
         self._here = here
 
     def say(self, action: str, word: str) -> None:
@@ -55,7 +63,7 @@ class Keys(Panel):
             action = actions.get(segment.text.strip())
             if action is None or index == 0:
                 continue
-            click = Style.from_meta({"@click": f"app.{action}"})
+            click = Style.from_meta({"@click": f"{'screen' if action in self._own else 'app'}.{action}"})
             for at in (index - 1, index):  # the key and its word
                 segments[at] = segments[at]._replace(style=(segments[at].style or Style()) + click)
         return Strip(segments, width)

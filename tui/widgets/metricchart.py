@@ -5,13 +5,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ...models import text
+from ...models.comparison import Measure
 from ...models.text import printable
-from ...monitor.along import Along, Measure
+from ...monitor.along import Along
 from ...monitor.frame import Frame
 from .. import axis
 from ..lines import Line, Span, cut
 from ..marks import Marks
-from ..plot import Curve, Labeller, Plot, Tick
+from ..plot import Curve, Labeller, Plot, Rule, Tick
 from ..readings import Series
 from ..smoothing import WEIGHTS, Smoothed
 from .chart import Chart
@@ -98,13 +99,22 @@ class MetricChart(Chart):
         if measure == "step":
             plot = over_steps(frame, tuple(curves), scale, marks=self._marks.read(frame))
         else:
-            plot = _over(tuple(curves), scale, SCALES[measure])
+            plot = over(tuple(curves), scale, SCALES[measure])
         return replace(plot, log=self._way.log and max(ys) > 0)
 
 
-def _over(curves: Sequence[Curve], scale: tuple[float, float], x: Scale) -> Plot:
-    """A plot over what is not steps, from nothing to a round end, so that it seldom moves."""
-    last = max(curve.xs[-1] for curve in curves)
+def over(
+    curves: Sequence[Curve],
+    scale: tuple[float, float],
+    x: Scale,
+    rules: tuple[Rule, ...] = (),
+    *,
+    y_label: Labeller = axis.label,
+    written: Callable[[float], str] = axis.exact,
+    reach: float = 0.0,
+) -> Plot:
+    """A plot from nothing to a round end at or after `reach`, so that it seldom moves."""
+    last = max(reach, *(curve.xs[-1] for curve in curves))
     half = x.step(last, 4) / 2
     high = math.ceil(last / half - 1e-9) * half if last > 0 else 1.0
     return Plot(
@@ -112,8 +122,11 @@ def _over(curves: Sequence[Curve], scale: tuple[float, float], x: Scale) -> Plot
         high,
         *scale,
         tuple(curves),
-        ticks=(Tick(0.0, x.label(0.0, 1.0)), Tick(last, x.written(last), "strong")),
+        rules=rules,
+        ticks=(Tick(0.0, x.label(0.0, 1.0)), Tick(last, x.written(last).removeprefix("step "), "strong")),
+        y_label=y_label,
         x_label=x.label,
         x_step=x.step,
         x_written=x.written,
+        written=written,
     )

@@ -21,6 +21,8 @@ from .panel import Panel
 
 TREND = 24
 VALUE = 11
+NARROWEST = 16
+"""Cells that a name has at least: the trend gives way to it."""
 WIDE = 90
 """From this width on, there is room for the least and the greatest value too."""
 RECENT = TREND * 8
@@ -117,18 +119,23 @@ class MetricList(Panel, can_focus=True):
         self._at = min(self._at, max(len(keys) - 1, 0))
         self._top = min(max(self._top, self._at - rows + 1, 0), self._at, max(len(keys) - rows, 0))
         figures = ("last", "least", "most") if width >= WIDE else ("last",)
-        name = width - len(figures) * VALUE - TREND - 2
+        trend = max(min(TREND, width - len(figures) * VALUE - NARROWEST - 2), 0)
+        name = max(width - len(figures) * VALUE - trend - 2, NARROWEST)
         counted = f"{len(keys)} of {len(raw)}" if self._wanted.strip() else str(len(raw))
         titles = "".join(f"{title:>{VALUE}}" for title in figures)
         lines: list[Line] = [(Span("METRICS  ", "title"), Span(f"{counted:<{name - 9}}{titles}", "dim"))]
         for index, key in enumerate(keys[self._top : self._top + rows], start=self._top):
-            lines.append(self._row(key, raw[key], name, len(figures), index == self._at, width))
+            lines.append(self._row(key, raw[key], (name, len(figures), trend), index == self._at, width))
         if not keys:
             nothing = "no key is meant by this filter" if raw else "the log has told no numbers yet"
             lines.append((Span(f"  {nothing}", "dim"),))
         return lines
 
-    def _row(self, key: str, column: Sequence[float], name: int, count: int, here: bool, width: int) -> Line:
+    def _row(
+        self, key: str, column: Sequence[float], room: tuple[int, int, int], here: bool, width: int
+    ) -> Line:
+        """`room`: cells of the name, how many figures, cells of the trend."""
+        name, count, trend = room
         known = [value for value in column[-RECENT:] if math.isfinite(value)]
         figures = (column[-1] if len(column) else None, min(known, default=None), max(known, default=None))
         sign = "◆" if key in self._pinned else " "
@@ -138,7 +145,7 @@ class MetricList(Panel, can_focus=True):
                 Span(f"{cursor}{sign}", "key"),
                 Span(f"{cut(printable(key), name - 4):<{name - 2}}", "strong" if here else "plain"),
                 Span("".join(f"{text.number(value):>{VALUE}}" for value in figures[:count])),
-                Span(f"  {sparkline(known, TREND)}", "ours"),
+                Span(f"  {sparkline(known, trend)}", "ours"),
             ),
             width,
         )
