@@ -35,12 +35,13 @@ class HelpText(Panel):
         signs += [
             (Span(f"{sign}", ink), Span(" " * (KEY - len(sign)) + meaning)) for sign, ink, meaning in SIGNS
         ]
-        left = [*_table("KEYS", self._keys), (), *signs]
-        right = [*_table("HERE", self._here), (), *_table("REPLAY", self._replay)]
+        left = _table("KEYS", self._keys)
+        right = [*_table("HERE", self._here), *([()] if self._here else []), *_table("REPLAY", self._replay)]
         left_width = max(cells(line) for line in left) + GAP
-        if left_width + max(cells(line) for line in right) > width:
-            return [*right, *left]
-        return [(*fit(one, left_width), *other) for one, other in zip_longest(left, right, fillvalue=())]
+        if left_width + max((cells(line) for line in right), default=0) > width:
+            return [*left, (), *right, (), *signs]
+        both = [(*fit(one, left_width), *other) for one, other in zip_longest(left, right, fillvalue=())]
+        return [*both, (), *signs]
 
     def lay_out(self, frame: Frame, width: int, height: int) -> list[Line]:
         return self.idle(width, height)

@@ -139,7 +139,7 @@ class LogList(Panel, can_focus=True):
             for hit in self._wanted.finditer(span.text) if self._wanted is not None else ():
                 if hit.start() > at:
                     yield Span(span.text[at : hit.start()], span.ink)
-                yield Span(hit.group(), "found")
+                yield Span(hit.group(), "found-band")
                 at = hit.end()
             if at < len(span.text) or not span.text:
                 yield Span(span.text[at:], span.ink)
