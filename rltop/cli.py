@@ -94,6 +94,7 @@ def _watch() -> Command:
     parser.add_argument("target", nargs="?", metavar="TARGET", help="a run folder, a log, or - for stdin")
     parser.add_argument("--version", action="version", version=f"rltop {__version__}")
     parser.add_argument("--record", type=Path, metavar="FILE", help="write all events, to replay them later")
+    parser.add_argument("--plain", action="store_true", help="print a line a step instead of a screen")
     arguments.telling(parser)
     arguments.also(parser)
     arguments.settings(parser)

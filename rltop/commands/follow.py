@@ -8,7 +8,9 @@ import argparse
 import asyncio
 import signal
 import sys
+from typing import Literal, Protocol
 
+from ..models.alert import Severity
 from ..models.text import printable
 from ..monitor.check import fails, report
 from ..monitor.clock import SystemClock
@@ -20,20 +22,36 @@ from .opening import pipeline, recorder_of, waiting_sources_of
 from .telling import Telling
 
 
+class Teller(Protocol):
+    """Prints what is news."""
+
+    last: Frame | None
+
+    def publish(self, frame: Frame) -> None:
+        """Print a frame where it is news."""
+        ...
+
+
 def run(args: argparse.Namespace) -> int:
     """Print a report whenever a step or an alert is new; 1 when an alert at or above --fail-on stands."""
+    return follow(args, args.target, args.fail_on, Printer())
+
+
+def follow(
+    args: argparse.Namespace, target: str, fail_on: Severity | Literal["never"], printer: Teller
+) -> int:
+    """Follow a target until it ends, telling of it by `printer`; the exit code."""
     settings = settings_of(args)
     gpus = gpus_of(args)
     telling = Telling(args, settings.notify)
     telling.open(check=True)
     try:
-        sources = (*waiting_sources_of(args.target, also=args.also), *([gpus] if gpus else []))
+        sources = (*waiting_sources_of(target, also=args.also), *([gpus] if gpus else []))
     except TargetError as error:
         return complain(str(error))
     session = Session(
         sources, pipeline(settings), SystemClock(), recorder=recorder_of(args.record), until_ended=True
     )
-    printer = Printer()
     # A scheduler ends what it runs with SIGTERM: what waits to be sent is sent then too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -42,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         telling.close()
     if why := unreadable(session.pipeline.state):
         return complain(why)
-    return int(printer.last is not None and fails(printer.last, args.fail_on))
+    return int(printer.last is not None and fails(printer.last, fail_on))
 
 
 class Printer:
@@ -55,15 +73,24 @@ class Printer:
 
     def publish(self, frame: Frame) -> None:
         """Print a frame where it is news."""
-        if frame.behind or not frame.state.sources or unreadable(frame.state):
+        if not worth_telling(frame):
             return
         self.last = frame
         for remark in frame.remarks:
             if remark not in self._remarked:
                 print(f"rltop: {printable(remark)}", file=sys.stderr, flush=True)
         self._remarked = frame.remarks
-        standing = tuple((a.rule, a.severity, a.step, a.cleared_step) for a in frame.alerts)
-        looks = (frame.state.steps_done, frame.state.attempt, frame.status, standing)
+        looks = (frame.state.steps_done, frame.state.attempt, frame.status, standing(frame))
         if looks != self._printed:
             self._printed = looks
             print(report(frame).model_dump_json(by_alias=True), flush=True)
+
+
+def worth_telling(frame: Frame) -> bool:
+    """Whether the frame is of the newest moment, and of a run that can be read."""
+    return not frame.behind and bool(frame.state.sources) and not unreadable(frame.state)
+
+
+def standing(frame: Frame) -> tuple[object, ...]:
+    """What tells one set of alerts from another."""
+    return tuple((a.rule, a.severity, a.step, a.cleared_step) for a in frame.alerts)

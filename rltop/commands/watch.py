@@ -25,8 +25,13 @@ def run(args: argparse.Namespace) -> int:
     target = args.target or only_run_here()
     if target is None:
         return complain("no run named: give a run folder or a log, or try `rltop demo`")
+    if args.plain:
+        from .follow import follow
+        from .plain import LinePrinter
+
+        return follow(args, target, "never", LinePrinter())
     if not has_screen():
-        return complain("the screen needs a terminal; `rltop check` and `rltop follow` do not")
+        return complain("the screen needs a terminal; --plain, `rltop check` and `rltop follow` do not")
     pipe = 0
     if target == "-":
         from .opening import spare_the_keyboard

@@ -256,7 +256,7 @@ async def test_help_on_a_replay_has_the_keys_of_the_replay() -> None:
         await until(pilot, app, "next alert")
 
 
-async def test_eight_shows_the_lines_of_the_log_with_the_newest_first() -> None:
+async def test_eight_shows_the_lines_of_the_log_with_the_newest_last() -> None:
     logs = (
         LogLine(text="checkpoint saved", at=frames.NOW),
         LogLine(text="CUDA out of memory", level="error", topic="oom"),
@@ -266,7 +266,7 @@ async def test_eight_shows_the_lines_of_the_log_with_the_newest_first() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("8")
         text = await until(pilot, app, "LOG  2", "✖ CUDA out of memory", "· checkpoint saved")
-    assert text.index("CUDA") < text.index("checkpoint")
+    assert text.index("checkpoint") < text.index("CUDA")
 
 
 async def test_a_crash_says_why_and_projects_no_end() -> None:

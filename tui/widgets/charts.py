@@ -15,6 +15,9 @@ from .chart import HEADROOM, Chart
 
 DASH = (2, 1)
 """The projected line: two dot columns on, one off."""
+EARLY = 8
+"""A run that has done less than this part of its steps is drawn on as much of the axis as halving leaves it:
+what is measured would else be a line upwards at its left end."""
 RECENT = 5
 """Steps after which a value that is no longer told counts as unknown."""
 REACH = 2.0
@@ -168,6 +171,9 @@ def over_steps(
         x_high = axis.nice_top(now - start, 4) + start if end is None else now
     else:
         x_high = float(end)
+    if not fan:
+        while (now - start) * EARLY < x_high - start > 1:
+            x_high = start + (x_high - start) / 2
     ahead = [(step, value) for step, value in fan if step > now]
     if ahead:
         # The fan opens where the measured line ends.
