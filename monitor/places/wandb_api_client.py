@@ -5,7 +5,7 @@ nothing behind; whatever goes wrong in it is a `Trouble` of one line.
 import os
 import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, cast
 
@@ -48,7 +48,7 @@ class Look(NamedTuple):
     rows: int
     config: Mapping[str, object]
     machine: Mapping[str, object]
-    """The environment of the process that logs, as far as the configuration holds it."""
+    """The environment of the process that logs, the newest of them, as far as the configuration has it."""
     system: Mapping[str, object]
     """The newest readings of the system stream, by key."""
 
@@ -135,6 +135,14 @@ class Client:
             self._api = wandb.Api(overrides=overrides, timeout=PATIENCE_S)
         return self._api
 
+    def _leave(self) -> None:
+        """Let go of a helper process that has died, so that the next question starts another."""
+        import wandb  # it is there already
+
+        self._api = self._run = None
+        with quiet(), suppress(Exception):  # it wants to say goodbye to the dead
+            wandb.teardown()
+
     @contextmanager
     def _asking(self, what: str = "") -> Generator[None]:
         try:
@@ -143,7 +151,20 @@ class Client:
         except Trouble:
             raise
         except Exception as error:  # noqa: BLE001 - another's client on another's answers: it raises anything
+            if _is_helper_gone(error):
+                self._leave()
+                raise Trouble("the helper process of W&B's package has died", passing=True) from None
             raise _trouble(error, what or f"{self._entity}/{self._project}") from None
+
+
+def _is_helper_gone(error: Exception) -> bool:
+    """Whether the package cannot talk to its own process: what fails beyond that comes as its words."""
+    return any(
+        isinstance(one, ConnectionError)
+        or type(one).__name__ == "MailboxClosedError"
+        or "process is not running" in str(one)
+        for one in (error, getattr(error, "exc", None), error.__context__)
+    )
 
 
 def _trouble(error: Exception, what: str) -> Trouble:
@@ -182,7 +203,7 @@ def _one_line(text: str) -> str:
 def _look_of(run: Any) -> Look:
     keys = _mapping(_told(run, "historyKeys"))
     config = _mapping(_told(run, "rawconfig"))
-    machines = _mapping(_mapping(config.get("_wandb")).get("e"))
+    machines = [_mapping(value) for value in _mapping(_mapping(config.get("_wandb")).get("e")).values()]
     last, rows = keys.get("lastStep"), _told(run, "historyLineCount")
     return Look(
         state=str(run.state),
@@ -192,7 +213,8 @@ def _look_of(run: Any) -> Look:
         last_step=int(last) if isinstance(last, int | float) else -1,
         rows=int(rows) if isinstance(rows, int | float) else 0,
         config=config,
-        machine=_mapping(next(iter(machines.values()), None)),
+        # One for each time that the run was started.
+        machine=max(machines, key=lambda machine: str(machine.get("startedAt", "")), default={}),
         system=_mapping(_told(run, "systemMetrics")),
     )
 

@@ -68,6 +68,7 @@ class ApiRun:
         self._state = ""
         self._info = RunInfo()
         self._config: dict[str, ConfigValue] = {}
+        self._machine: Mapping[str, object] = {}
         self._next = 0
         """The first step that has not been read, by W&B's count."""
         self._vain: int | None = None
@@ -134,7 +135,8 @@ class ApiRun:
         if info != self._info:
             self._info = info
             yield info
-        if self._looks == 1:
+        if look.machine != self._machine:
+            self._machine = look.machine
             yield from self._hardware.learn_named(look.machine)
         config = flattened(look.config)
         news = {k: v for k, v in config.items() if k not in self._config or self._config[k] != v}

@@ -1,5 +1,7 @@
+import gc
 import math
 import os
+import signal
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -358,7 +360,10 @@ def test_gpus_stand_between_the_steps_that_they_were_read_in(
     served = wandb_server.runs["team/proj/abc"] = ServedRun(
         rows=[verl_row(1), verl_row(2)],
         config=VERL,
-        environment=machine,
+        environments=[
+            {**machine, "startedAt": "2026-11-29T08:00:00Z"},
+            {"host": "node0", "gpu": "NVIDIA A100", "gpu_count": 1, "startedAt": "2026-11-28T08:00:00Z"},
+        ],
         system=[readings(1.79e9 + 30, 650.0), readings(1.79e9 + 60, 600.0)],
     )
     followed = follow("team/proj/abc", lambda: served.system.append(readings(1.79e9 + 90, 500.0)))
@@ -505,9 +510,36 @@ def test_no_answer_makes_it_raise(
     system: list[dict[str, Any]],
     odd: object,
 ) -> None:
-    served = ServedRun(rows=rows, config=config, system=system, environment={"gpu_nvidia": odd, "gpu": odd})
+    served = ServedRun(
+        rows=rows, config=config, system=system, environments=[{"gpu_nvidia": odd, "gpu": odd}]
+    )
     wandb_service.runs["team/proj/odd"] = served
     Followed(wandb_service, "team/proj/odd", ())
+
+
+def helpers() -> list[int]:
+    """The processes that W&B's package has started here."""
+    found: list[int] = []
+    for task in Path("/proc/self/task").iterdir():
+        found += [int(pid) for pid in (task / "children").read_text().split()]
+    return [pid for pid in found if b"wandb" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # nobody waits for a process that was killed
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="finds its children as Linux tells them")
+def test_a_helper_process_that_dies_is_replaced(follow: Follow, wandb_server: WandbServer) -> None:
+    served = wandb_server.runs["team/proj/abc"] = ServedRun(rows=[verl_row(1)], config=VERL)
+
+    def die() -> None:
+        (pid,) = helpers()
+        os.kill(pid, signal.SIGKILL)
+        served.rows.append(verl_row(2))
+
+    followed = follow("team/proj/abc", die, lambda: None)
+    assert [status.state for status in statuses(followed.events)] == ["reading", "lost", "reading"]
+    assert "helper process" in statuses(followed.events)[1].reason
+    assert steps(followed.events) == [1, 2]
+    gc.collect()
 
 
 def test_the_environment_is_left_as_it_was(follow: Follow, wandb_server: WandbServer) -> None:

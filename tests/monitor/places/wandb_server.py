@@ -22,7 +22,8 @@ class ServedRun:
     """History rows, `_step` in each."""
     state: str = "running"
     config: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    environment: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    environments: Sequence[Mapping[str, Any]] = ()
+    """One for each time that it was started."""
     system: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     """Rows of the system stream."""
     console: list[str] = field(default_factory=list[str])
@@ -118,7 +119,8 @@ VIEWER: Mapping[str, Any] = {
 
 def _attributes(run: ServedRun) -> dict[str, Any]:
     config = {key: {"desc": None, "value": value} for key, value in run.config.items()}
-    config["_wandb"] = {"value": {"e": {"writer": run.environment}} if run.environment else {}}
+    writers = {f"writer{number}": environment for number, environment in enumerate(run.environments)}
+    config["_wandb"] = {"value": {"e": writers} if writers else {}}
     keys = {key for row in run.rows[-50:] for key in row}
     return {
         "projectId": "1",
