@@ -71,11 +71,17 @@ class RayFilling:
                 pause.wait(
                     max(WHOLE_LOOK_S if self._whole else self._look_s, REST * (self._clock.now() - began))
                 )
-            except RayError as error:
-                first_s, most_s = REFUSED_AGAIN_S if error.refused else AGAIN_S
+            except (RayError, OSError) as error:
+                refused = isinstance(error, RayError) and error.refused
+                first_s, most_s = REFUSED_AGAIN_S if refused else AGAIN_S
                 again_s = min(most_s, first_s * 2**failures)
                 failures = min(failures + 1, 16)
-                yield from self._telling.trouble(str(error), again_s)
+                why = (
+                    str(error)
+                    if isinstance(error, RayError)
+                    else f"its log cannot be kept here: {error.strerror}"
+                )
+                yield from self._telling.trouble(why, again_s)
                 yield []
                 pause.wait(again_s)
 

@@ -87,8 +87,12 @@ class LogCopy:
         self._append(before)
 
     def _append(self, data: bytes) -> None:
-        if data or not self.size:
-            with self.path.open("ab") as file:
+        if not self.size:
+            self.path.touch()
+        if data:
+            # By its place: what a full disk has cut short is written over, not twice.
+            with self.path.open("r+b") as file:
+                file.seek(self.size)
                 file.write(data)
             self.size += len(data)
 

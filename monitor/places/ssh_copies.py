@@ -13,7 +13,7 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from .ssh_script import Entry, Listing, is_safe, is_whole
+from .ssh_script import Entry, Listing, is_whole
 
 PART_BYTES = 4 * 1024 * 1024
 BATCH_BYTES = 4 * 1024 * 1024
@@ -115,7 +115,7 @@ class Copies:
     def link(self, name: str, to: str) -> None:
         """Keep a link to a folder beside it."""
         path = self._folder / name
-        if not is_safe(name) or not is_safe(to) or (path.is_symlink() and os.readlink(path) == to):
+        if path.is_symlink() and os.readlink(path) == to:
             return
         with suppress(OSError):
             path.unlink(missing_ok=True)
@@ -210,7 +210,9 @@ class Copies:
             path.parent.mkdir(parents=True, exist_ok=True)
             copy.scratch.write_bytes(fresh)
         elif fresh:
-            with (path if copy.begun else copy.scratch).open("ab") as file:
+            # By its place: what a full disk has cut short is written over, not twice.
+            with (path if copy.begun else copy.scratch).open("r+b") as file:
+                file.seek(copy.offset)
                 file.write(fresh)
         copy.offset += len(fresh)
         copy.before = (copy.before + fresh)[-FINGERPRINT_BYTES:]
@@ -223,7 +225,8 @@ class Copies:
 
     def _date(self, copy: _Copy) -> None:
         at = copy.modified_at + self._ahead_s
-        os.utime(self._folder / copy.name, (at, at))
+        with suppress(OSError, OverflowError):
+            os.utime(self._folder / copy.name, (at, at))
 
     @staticmethod
     def _differs(copy: _Copy, entry: Entry) -> bool:

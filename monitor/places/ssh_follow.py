@@ -71,11 +71,15 @@ class SshFilling:
                         yield events
             except Over:
                 return
-            except ShellError as error:
-                first_s, most_s = REFUSED_AGAIN_S if error.refused else AGAIN_S
+            except (ShellError, OSError) as error:
+                refused = isinstance(error, ShellError) and error.refused
+                first_s, most_s = REFUSED_AGAIN_S if refused else AGAIN_S
                 again_s = min(most_s, first_s * 2**failures)
                 failures = min(failures + 1, 16)
-                yield from self._telling.trouble(str(error), again_s)
+                why = (
+                    str(error) if isinstance(error, ShellError) else f"no room for it here: {error.strerror}"
+                )
+                yield from self._telling.trouble(why, again_s)
                 yield []
                 pause.wait(again_s)
 
@@ -131,8 +135,8 @@ class SshFilling:
             parent, own = self._address.parts
             self._root = folder / "here" / (own if name is None else parent)
             scratch = folder / "scratch"
-            self._root.mkdir(parents=True)
-            scratch.mkdir()
+            self._root.mkdir(parents=True, exist_ok=True)
+            scratch.mkdir(exist_ok=True)
             self._copies = Copies(self._root, scratch)
         return self._copies
 

@@ -33,6 +33,9 @@ _USELESS = re.compile(
 )
 _WHOLE = re.compile(r".*(?:\.json|\.yaml|\.yml|\.gz|_rollout_summaries\.jsonl)", re.DOTALL)
 """Written anew rather than grown, or of no use in part."""
+_LINKS = ("latest-run", "wandb/latest-run")
+"""Links to folders that are followed: what W&B calls its newest run."""
+_NUMBER = re.compile(r"[0-9]{1,18}")
 _BESIDE = ("config.json", "metrics.jsonl", "checkpoints.jsonl", "logs.log")
 """What belongs to a file of a run that was named alone."""
 
@@ -58,7 +61,7 @@ list() {
 }
 latest() {
   cd "$b" 2>/dev/null || return 9
-  for l in latest-run wandb/latest-run; do
+  for l in {links}; do
     if [ -L "$l" ]; then echo "$l"; readlink "$l"; fi
   done </dev/null
 }
@@ -93,7 +96,11 @@ class Listing(NamedTuple):
 
 def prologue(base: str) -> str:
     """What the shell needs to know first; `base` is the target as a word."""
-    return PROLOGUE.replace("{base}", base).replace("{most}", str(MOST_LISTED))
+    return (
+        PROLOGUE.replace("{base}", base)
+        .replace("{most}", str(MOST_LISTED))
+        .replace("{links}", " ".join(_LINKS))
+    )
 
 
 def list_folder() -> str:
@@ -127,7 +134,7 @@ def parse_listing(data: bytes, target: str | None = None) -> Listing | None:
     `target` is the file that the user has named: it is wanted whatever it is called, and however large it is.
     """
     first, _, rest = data.partition(b"\n")
-    if not first.strip().isdigit():
+    if not _NUMBER.fullmatch(first.decode("ascii", "replace").strip()):
         return None
     found = [entry for line in rest.split(b"\n") if (entry := _entry(line)) is not None]
     of_use = tuple(entry for entry in found if entry.name == target or _is_of_use(entry))
@@ -137,8 +144,10 @@ def parse_listing(data: bytes, target: str | None = None) -> Listing | None:
 def parse_link(data: bytes) -> Sequence[tuple[str, str]]:
     """(link, what it points to) for links to a folder beside them; others are not followed."""
     lines = data.decode("utf-8", "surrogateescape").splitlines()
-    pairs = zip(lines[::2], lines[1::2], strict=False)
-    return [(link, to.rstrip("/").rpartition("/")[2]) for link, to in pairs if to.strip("/. ")]
+    pairs = [
+        (link, to.rstrip("/").rpartition("/")[2]) for link, to in zip(lines[::2], lines[1::2], strict=False)
+    ]
+    return [(link, to) for link, to in pairs if link in _LINKS and is_safe(to) and to not in link.split("/")]
 
 
 def is_whole(name: str) -> bool:
@@ -155,7 +164,7 @@ def is_safe(name: str) -> bool:
 def _entry(line: bytes) -> Entry | None:
     facts, found, name = line.decode("utf-8", "surrogateescape").partition(" ./")
     words = facts.split(" ", 3)
-    if not found or len(words) != 4 or not all(word.isdigit() for word in words[:3]):
+    if not found or len(words) != 4 or not all(_NUMBER.fullmatch(word) for word in words[:3]):
         return None
     if not words[3].lower().startswith("regular") or not is_safe(name):
         return None

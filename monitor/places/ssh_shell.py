@@ -213,7 +213,10 @@ class Shell:
         """Take one answer out of what has come."""
         sign = f"\n{token} ".encode()
         begin = self._out.find(sign)
-        end = self._out.find(b".\n", begin)
-        answer = Answer(bytes(self._out[:begin]), int(self._out[begin + len(sign) : end]))
+        end = self._out.find(b".\n", begin + len(sign))
+        status = bytes(self._out[begin + len(sign) : end])
+        if begin < 0 or end < 0 or not (status.isdigit() and len(status) < 4):
+            raise ShellError(f"{self._host} does not answer what was asked")
+        answer = Answer(bytes(self._out[:begin]), int(status))
         del self._out[: end + 2]
         return answer
