@@ -96,11 +96,8 @@ class Listing(NamedTuple):
 
 def prologue(base: str) -> str:
     """What the shell needs to know first; `base` is the target as a word."""
-    return (
-        PROLOGUE.replace("{base}", base)
-        .replace("{most}", str(MOST_LISTED))
-        .replace("{links}", " ".join(_LINKS))
-    )
+    known = PROLOGUE.replace("{most}", str(MOST_LISTED)).replace("{links}", " ".join(_LINKS))
+    return known.replace("{base}", base)
 
 
 def list_folder() -> str:

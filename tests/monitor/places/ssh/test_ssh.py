@@ -219,11 +219,12 @@ def test_a_path_that_is_not_there_is_waited_for(far: FarSide, follow: Follow) ->
     assert run.here() == b"here"
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_a_file_that_may_not_be_read_is_named(far: FarSide, follow: Follow) -> None:
     log = far.path / "secret.log"
     log.write_bytes(b"x")
     log.chmod(0)
+    if os.access(log, os.R_OK):
+        pytest.skip("whoever runs this may read everything")
     run = follow(f"ssh://host{log}")
     (status,) = statuses(run.look())
     assert (status.state, status.reason) == ("denied", f"ssh://host{log}: no permission to read it")
