@@ -112,7 +112,8 @@ def follow(programs: list[Watched], settings: Path, seconds: float, dice: random
 def compare(env: dict[str, str], settings: Path, watch_s: float) -> None:
     """All programs at once, so that whatever else the machine does meets all of them alike."""
     rival = shutil.which("nvitop", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
-    commands = {"rltop gpus": [sys.executable, "-m", "rltop", "gpus", "--watch"]}
+    ours = [sys.executable, "-m", "rltop", "gpus", "--watch"]
+    commands = {"rltop gpus --watch": ours, "rltop gpus --watch --plain": [*ours, "--plain"]}
     if rival is not None:
         commands["nvitop"] = [rival]
     else:

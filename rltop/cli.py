@@ -213,7 +213,11 @@ def _gpus() -> Command:
         "--engine", action="append", metavar="URL", help="a vLLM's or SGLang's metrics, as http://HOST:8000"
     )
     parser.add_argument("--json", action="store_true", help="print JSON, as without a terminal")
-    parser.add_argument("--watch", action="store_true", help="go on every 2 s; in JSON, a line each")
+    parser.add_argument(
+        "--watch", action="store_true", help="go on, on the screen; in JSON, a line every 2 s"
+    )
+    parser.add_argument("--plain", action="store_true", help="with --watch: a table instead of a screen")
+    arguments.screen(parser)
     from .commands import gpus
 
     return parser, gpus.run

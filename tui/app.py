@@ -49,8 +49,12 @@ class RltopApp(App[None]):
     frame: var[Frame | None] = var[Frame | None](None, init=False)
     """The frame on screen."""
 
-    def __init__(self, runner: Runner, *, ascii_only: bool = False, theme: str = DARK.name) -> None:
+    def __init__(
+        self, runner: Runner, *, ascii_only: bool = False, theme: str = DARK.name, first: str = ""
+    ) -> None:
+        """`first` is the view that takes the overview's place, for what has no run to give one of."""
         super().__init__()
+        self._first = first
         self._ascii_only = ascii_only
         self._runner = runner
         self._latest: Frame | None = None
@@ -64,7 +68,7 @@ class RltopApp(App[None]):
         return fallbacks(self.current_theme)
 
     def get_default_screen(self) -> Screen[None]:
-        return self._prepared(Overview(id="overview"))
+        return self._prepared(_view(self._first) if self._first else Overview(id="overview"))
 
     def _prepared(self, screen: SomeScreen) -> SomeScreen:
         screen.set_class(self._ascii_only, "-ascii")

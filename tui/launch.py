@@ -12,12 +12,18 @@ if TYPE_CHECKING:
     from .compareapp import Runs
 
 
-def show(runner: Runner, *, ascii_only: bool = False, theme: str | None = None, mouse: bool = True) -> int:
-    """Run the screen; the exit code. Raises ValueError for an unknown theme, before anything is drawn."""
+def show(
+    runner: Runner, *, ascii_only: bool = False, theme: str | None = None, mouse: bool = True, first: str = ""
+) -> int:
+    """Run the screen, with the view `first` in the overview's place; the exit code.
+
+    Raises:
+        ValueError: there is no such theme. Nothing has been drawn then.
+    """
     _calm()
     from .app import RltopApp  # after the settings above, and not before there is a screen to show
 
-    return _run(RltopApp(runner, ascii_only=ascii_only), theme, mouse)
+    return _run(RltopApp(runner, ascii_only=ascii_only, first=first), theme, mouse)
 
 
 def show_comparison(

@@ -89,12 +89,12 @@ def has_screen() -> bool:
     return in_browser or (sys.stdout.isatty() and sys.stderr.isatty())
 
 
-def on_screen(session: Runner, args: argparse.Namespace) -> int:
-    """Show a session until the user leaves; the exit code."""
+def on_screen(session: Runner, args: argparse.Namespace, first: str = "") -> int:
+    """Show a session until the user leaves, with the view `first` in the overview's place; the exit code."""
     from ..tui.launch import show  # a wrong word should not have to wait for the screen to be imported
 
     try:
-        return show(session, ascii_only=args.ascii, theme=args.theme, mouse=not args.no_mouse)
+        return show(session, ascii_only=args.ascii, theme=args.theme, mouse=not args.no_mouse, first=first)
     except ValueError as error:
         print(f"rltop: {error}", file=sys.stderr)
         return USAGE

@@ -3,20 +3,30 @@
 import argparse
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import sleep
+from typing import TYPE_CHECKING
 
 from ..models.gpu import GpuSample
+from ..models.run import RunInfo
+from ..models.settings import Settings
 from ..monitor.clock import SystemClock
+from ..monitor.frame import Frame
 from ..monitor.telemetry.page import page
 from ..monitor.telemetry.places import samplers_at
 from ..monitor.telemetry.sampler import INTERVAL_S, Sampler, Told
-from .flags import complain
+from ..monitor.telemetry.source import GpuSource
+from .flags import complain, config_files, has_screen, on_screen
+
+if TYPE_CHECKING:
+    from ..monitor.pipeline import Pipeline
 
 PATIENCE_S = 30.0
 """A driver that no one else uses may take many seconds to wake eight GPUs."""
 WINDOW_S = 0.5
 """Time over which tensor activity is measured: it takes two looks."""
+LOOK_S = 1.0
+"""Pause between two questions whether there is news."""
 CLEAR = "\x1b[H\x1b[J"
 
 
@@ -24,6 +34,8 @@ def run(args: argparse.Namespace) -> int:
     """Print what the GPUs do; 3, and why, where there are none."""
     samplers = samplers_at(args.places or ["local"], args.engine or (), want_tensor=True)
     as_json = args.json or not sys.stdout.isatty()
+    if args.watch and not args.json and not args.plain and has_screen():
+        return _screen(samplers, args)
     try:
         told = first_readings(samplers)
         now = SystemClock().now()
@@ -46,6 +58,42 @@ def run(args: argparse.Namespace) -> int:
     finally:
         for sampler in samplers:
             sampler.close()
+
+
+def _screen(samplers: Sequence[Sampler], args: argparse.Namespace) -> int:
+    """The screen, on GPUs that may or may not be there yet."""
+    # Prices and projections, which a table does without.
+    from ..monitor.config import load
+    from .opening import pipeline
+
+    where = ", ".join(sampler.who for sampler in samplers) if args.places else socket.gethostname()
+    settings = Settings.model_validate(load(config_files()))
+    return on_screen(_Watch(samplers, pipeline(settings), f"GPUs of {where}"), args, first="gpus")
+
+
+class _Watch:
+    """Makes a frame of GPUs alone when there is news. A run's session looks twice a second, for its log."""
+
+    control = None
+
+    def __init__(self, samplers: Sequence[Sampler], pipeline: "Pipeline", name: str) -> None:
+        self._source = GpuSource(samplers)
+        self._pipeline = pipeline
+        self._name = name
+
+    async def run(self, publish: Callable[[Frame], None]) -> None:
+        clock = SystemClock()
+        self._pipeline.feed(RunInfo(name=self._name), clock.now())
+        publish(self._pipeline.frame(clock.now()))
+        try:
+            while True:
+                if events := self._source.poll(clock.now()):
+                    for event in events:
+                        self._pipeline.feed(event, clock.now())
+                    publish(self._pipeline.frame(clock.now()))
+                await clock.sleep(LOOK_S)
+        finally:
+            self._source.close()
 
 
 def first_readings(samplers: Sequence[Sampler]) -> list[Told]:

@@ -4,8 +4,12 @@ import json
 import os
 import pty
 import signal
+import struct
 import subprocess
 import sys
+import termios
+from contextlib import suppress
+from fcntl import ioctl
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +79,39 @@ def test_a_person_gets_a_table_with_a_dash_for_what_is_unknown(fake_driver: Path
     assert " ".join(first.split()) == "0 Fake 80GB 57 % – 60/80 GB 400 W 55 °C ▲ throttled"
     assert " ".join(second.split()) == "1 Fake 80GB 50 % – 60/80 GB – 55 °C"
     assert max(len(line) for line in told.splitlines()) <= 80
+
+
+def test_watching_on_a_terminal_is_a_screen_that_q_leaves(fake_driver: Path) -> None:
+    ours, theirs = pty.openpty()
+    ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    env = {**environment(fake_driver, "sys.count=2 1.xid=31"), "TERM": "xterm-256color"}
+    with subprocess.Popen(
+        [*RLTOP, "--watch"], env=env, stdin=theirs, stdout=theirs, stderr=theirs
+    ) as process:
+        os.close(theirs)
+        drawn = ""
+        while "Fake 80GB" not in drawn:
+            drawn += os.read(ours, 65536).decode(errors="replace")
+        os.write(ours, b"q")
+        with suppress(OSError):  # the terminal goes with the last program on it
+            while os.read(ours, 65536):
+                pass
+        assert process.wait(20) == 0
+    os.close(ours)
+
+
+def test_watching_a_table_clears_the_terminal_before_each(fake_driver: Path) -> None:
+    ours, theirs = pty.openpty()
+    command = [*RLTOP, "--watch", "--plain"]
+    with subprocess.Popen(command, env=environment(fake_driver, "sys.count=1"), stdout=theirs) as process:
+        os.close(theirs)
+        drawn = ""
+        while "Fake 80GB" not in drawn:
+            drawn += os.read(ours, 65536).decode()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130
+    os.close(ours)
+    assert drawn.startswith("\x1b[H\x1b[J")
 
 
 def test_watching_prints_a_line_of_json_for_each_sample_until_it_is_stopped(fake_driver: Path) -> None:
