@@ -47,13 +47,15 @@ class Followed:
 Follow = Callable[..., Followed]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def wandb_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WandbServer]:
     """The server, logged in to; what W&B's package puts into the environment is taken out again."""
     before = dict(os.environ)
     nothing: Path = tmp_path_factory.mktemp("no-login")
     with serving() as server:
         os.environ.update(WANDB_API_KEY=KEY, NETRC=str(nothing / "netrc"), WANDB_CONFIG_DIR=str(nothing))
+        for name in ("MIN", "MAX"):  # it waits 2 s before it repeats a question
+            os.environ[f"WANDB_X_GRAPHQL_RETRY_WAIT_{name}_SECONDS"] = "1"
         yield server
     os.environ.clear()
     os.environ.update(before)

@@ -501,7 +501,7 @@ KEYS = (
 ROWS = st.lists(st.dictionaries(st.sampled_from(KEYS), JSON, max_size=6), max_size=4)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(rows=ROWS, config=st.dictionaries(st.text(max_size=8), JSON, max_size=3), system=ROWS, odd=JSON)
 def test_no_answer_makes_it_raise(
     wandb_service: WandbServer,
