@@ -91,7 +91,12 @@ def _plain(name: str, about: str, examples: str) -> Callable[[], Command]:
 
 def _watch() -> Command:
     parser = _parser("", ABOUT, WATCH_EXAMPLES)
-    parser.add_argument("target", nargs="?", metavar="TARGET", help="a run folder, a log, or - for stdin")
+    parser.add_argument(
+        "target",
+        nargs="?",
+        metavar="TARGET",
+        help="a run folder, a log, wandb:entity/project/run or its address, ssh://host/path, or - for stdin",
+    )
     parser.add_argument("--version", action="version", version=f"rltop {__version__}")
     parser.add_argument("--record", type=Path, metavar="FILE", help="write all events, to replay them later")
     parser.add_argument("--plain", action="store_true", help="print a line a step instead of a screen")
