@@ -1,6 +1,8 @@
 """One optimiser step and one evaluation, in canonical names and units."""
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from .value import Value
 
@@ -18,6 +20,10 @@ PhaseName = Literal[
 ]
 
 
+Count = Annotated[int, Field(ge=-(2**53), le=2**53)]
+"""A whole number that a float can hold: what is beyond comes from a damaged log."""
+
+
 class Step(Value):
     """A finished optimiser step, or the part of one that a log line told.
 
@@ -27,8 +33,8 @@ class Step(Value):
     """
 
     kind: Literal["step"] = "step"
-    step: int
-    attempt: int = 0
+    step: Count
+    attempt: Count = 0
     """How often the run had been restarted when this step ran: a repeated step is paid twice."""
     complete: bool = True
     """False while the source expects more parts of this step; a later step completes it too."""

@@ -25,6 +25,8 @@ from .transport import open_transport
 
 MARK = "rltop_recording"
 VERSION = 1
+LARGEST = 2.0**63
+"""A time beyond is no time, and may not even fit a float."""
 
 
 class Recorder:
@@ -115,7 +117,9 @@ def read_recorded(line: str) -> Recorded:
     if MARK in fields:
         return Recorded(None, None)
     at, value = fields.get("at"), fields.get("event")
-    if isinstance(at, bool) or not isinstance(at, int | float) or not isinstance(value, dict):
+    if isinstance(at, bool) or not isinstance(at, int | float) or not abs(at) < LARGEST:
+        return Recorded(None, None, "not a recorded event")
+    if not isinstance(value, dict):
         return Recorded(None, None, "not a recorded event")
     event, problem = _event(cast("dict[str, Any]", value))
     return Recorded(float(at), event, problem)

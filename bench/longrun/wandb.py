@@ -24,7 +24,7 @@ def write_wandb(path: Path, steps: int) -> None:
         file.write(HEADER)
         at = len(HEADER)
         for number, record in enumerate(_records(steps), start=1):
-            data = _framed(b"\x08" + varint(number) + record, at)
+            data = framed(b"\x08" + varint(number) + record, at)
             file.write(data)
             at += len(data)
 
@@ -44,7 +44,7 @@ def field(number: int, payload: bytes) -> bytes:
     return varint(number << 3 | 2) + varint(len(payload)) + payload
 
 
-def _framed(record: bytes, at: int) -> bytes:
+def framed(record: bytes, at: int) -> bytes:
     """A record in chunks, for where it lies in the file."""
     out = bytearray()
     kind = 0

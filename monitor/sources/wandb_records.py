@@ -19,7 +19,8 @@ ITEM_VALUE = 16
 _MARK = b"\x82\x01"
 """The tag of a value: field 16, length-delimited. No text holds these two bytes in a row."""
 _ITEM = re.compile(
-    rb"\n[\x00-\x7f][\n\x12][\x00-\x7f]([^\x00-\x1f\x82]+)\x82\x01[\x01-\x28]([-+.0-9eE]+|NaN|-?Infinity)",
+    rb"\n[\x00-\x7f][\n\x12][\x00-\x7f]([^\x00-\x1f\x82]+)\x82\x01"
+    rb"[\x01-\x28]([-+.0-9eE]{1,40}|NaN|-?Infinity)(?=[\n\x12]|\Z)",
     re.DOTALL,
 )
 _USUAL = re.compile(rb"\x08[\x80-\xff]*[\x00-\x7f][\x12\x1a]")
