@@ -39,7 +39,8 @@ class Row:
 
     def get(self, name: str) -> float | None:
         """A canonical quantity of this step, or None."""
-        return self._history.get(name, self.index)
+        value = self._history.columns[name].at(self.index)
+        return value if value == value else None
 
     def raw(self, key: str) -> float | None:
         """A value as the log named it; NaN and infinities as logged, None when the key is not there."""

@@ -81,7 +81,8 @@ class Pipeline:
             if event.ended_at is not None:
                 self._watched = now - event.ended_at < JUST_NOW_S
         self.state = fold.reduce(self.state, event)
-        if self.state.closed > self._seen_rows or self.state.amended != self._amended:
+        # What a restart or a late part makes void is derived anew at the next frame: once, however many come.
+        if self.state.amended == self._amended and self.state.closed > self._seen_rows:
             self._advance(now)
 
     def close(self, now: float) -> None:

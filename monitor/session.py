@@ -20,8 +20,10 @@ TICK_S = 1.0
 """With nothing new, a frame is made this often, for what depends on the time alone."""
 LEFT_S = 86_400.0
 """A log that has been silent for longer was left: nobody waits for its next line."""
-BATCH = 256
-"""Events folded between two looks at the screen while a long log is caught up with."""
+BATCH, LARGEST_BATCH = 256, 2048
+"""Events folded between two looks at the screen while a long log is caught up with: first few, for an early
+picture, then more, since a picture costs as much as a hundred events.
+"""
 Answer = TypeVar("Answer")
 Looked = Literal["nothing", "news", "more", "waiting"]
 """What a look at a run gave: nothing new, all that is new, part of it, or nothing yet of what will come."""
@@ -63,17 +65,19 @@ class Session:
 
     async def _follow(self, publish: Callable[[Frame], None]) -> None:
         ticked_at = float("-inf")
+        batch = BATCH
         while True:
             more = await in_thread(self._read)
             now = self._clock.now()
             if self._unfed or now - ticked_at >= TICK_S:
                 behind = True
                 while behind:
-                    behind = more or len(self._unfed) > BATCH
-                    frame = await in_thread(partial(self._fold, behind))
+                    behind = more or len(self._unfed) > batch
+                    frame = await in_thread(partial(self._fold, batch, behind))
                     if self._until_ended and not behind and self._over(now):
                         return
                     publish(frame)
+                    batch = min(2 * batch, LARGEST_BATCH) if behind else BATCH
                     behind = bool(self._unfed)
                 ticked_at = now
             if not more:
@@ -84,7 +88,7 @@ class Session:
         if not self._unfed:
             self._more = self._read()
         if self._unfed:
-            self._feed_batch()
+            self._feed_batch(BATCH)
             return "more" if self._more or self._unfed else "news"
         return "waiting" if self._more else "nothing"
 
@@ -148,13 +152,13 @@ class Session:
         silent = all(isinstance(source, Reader) and source.over for source in self._sources)
         return all_ended or silent or left or state.ended is not None
 
-    def _fold(self, behind: bool) -> Frame:
+    def _fold(self, batch: int, behind: bool) -> Frame:
         """Fold a batch of what was read."""
-        self._feed_batch()
+        self._feed_batch(batch)
         return self.pipeline.frame(self._clock.now(), behind=behind)
 
-    def _feed_batch(self) -> None:
-        self._feed([self._unfed.popleft() for _ in range(min(BATCH, len(self._unfed)))])
+    def _feed_batch(self, most: int) -> None:
+        self._feed([self._unfed.popleft() for _ in range(min(most, len(self._unfed)))])
 
     def _feed(self, events: Iterable[Event]) -> None:
         now = self._clock.now()

@@ -19,7 +19,7 @@ ITEM_VALUE = 16
 _MARK = b"\x82\x01"
 """The tag of a value: field 16, length-delimited. No text holds these two bytes in a row."""
 _ITEM = re.compile(
-    rb"\n[\x00-\x7f][\n\x12][\x00-\x7f]([^\x00-\x1f\x82]+)\x82\x01"
+    rb"\n[\x00-\x7f][\n\x12][\x00-\x7f]([^\x00-\x1f\"\\\x82]+)\x82\x01"
     rb"[\x01-\x28]([-+.0-9eE]{1,40}|NaN|-?Infinity)(?=[\n\x12]|\Z)",
     re.DOTALL,
 )
@@ -39,7 +39,7 @@ def row_of(payload: bytes) -> dict[str, float]:
         try:
             return from_json(b'{"%b}' % b',"'.join(map(b'":'.join, found)))
         except ValueError:
-            pass  # a key with a quote in it, or a number that is none
+            pass  # a number that is none
     return dict(_walked(payload))
 
 

@@ -142,3 +142,35 @@ def test_steps_before_a_log_begins_are_not_called_idle() -> None:
     shares = {phase.name: round(phase.seconds) for phase in bill.phases}
     assert shares == {"generate": 50, "update": 40, "idle": 10, "not in this log": 5900}
     assert not any("outside generate and update" in note for note in bill.notes)
+
+
+def test_many_restarts_between_two_looks_give_the_frame_that_looks_between_them_give() -> None:
+    def run(look: bool) -> Frame:
+        pipeline = Pipeline(Settings(usd_per_gpu_hour=5.0), Book.load())
+        pipeline.feed(HOSTED, 0.0)
+        for attempt in range(6):
+            if attempt:
+                pipeline.feed(Restart(from_step=10 * attempt, attempt=attempt), 0.0)
+            for n in range(10 * attempt, 10 * attempt + 20):
+                pipeline.feed(
+                    Step(step=n, attempt=attempt, duration_s=100.0, ended_at=100.0 * n, kl=n / 100), 0.0
+                )
+                if look and n % 7 == 0:
+                    pipeline.frame(5000.0, behind=True)
+        pipeline.close(5000.0)
+        return pipeline.frame(5000.0)
+
+    once, often = run(look=False), run(look=True)
+    assert list(once.spent_usd) == list(often.spent_usd)
+    assert (once.bill, once.projection, once.health) == (often.bill, often.projection, often.health)
+    assert [alert.model_dump() for alert in once.alerts] == [alert.model_dump() for alert in often.alerts]
+
+
+def test_ten_thousand_restarts_of_a_long_run_are_folded_in_one_go() -> None:
+    pipeline = Pipeline(Settings(usd_per_gpu_hour=5.0), Book.load())
+    pipeline.feed(HOSTED, 0.0)
+    for n in range(300):
+        pipeline.feed(Step(step=n, duration_s=100.0), 0.0)
+    for attempt in range(1, 10_000):  # each would derive 300 rows anew: minutes
+        pipeline.feed(Restart(from_step=299, attempt=attempt), 0.0)
+    assert len(pipeline.frame(0.0).spent_usd) == 300

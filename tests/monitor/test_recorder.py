@@ -4,7 +4,7 @@ import math
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Annotated, Any, cast, get_args
 
 import pytest
 from hypothesis import given
@@ -38,7 +38,7 @@ KINDS: tuple[type[Value], ...] = (
 def values(kind: type[Value]) -> st.SearchStrategy[Any]:
     """Any value of a kind, with any of its optional fields set."""
     fields: dict[str, st.SearchStrategy[Any]] = {
-        name: st.from_type(cast("type[Any]", field.annotation))
+        name: st.from_type(cast("type[Any]", Annotated[field.annotation, None, *field.metadata]))
         for name, field in kind.model_fields.items()
         if name != "kind"
     }

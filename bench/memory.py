@@ -1,0 +1,76 @@
+"""How much memory a run takes, by the steps it has: 60 raw metrics and 20 quantities a step.
+
+Usage: `python bench/memory.py [STEPS] [--priced]`. Without `--priced` steps are folded alone; with it they go
+through prices, projection and alerts as well, which takes minutes for a million.
+"""
+
+import random
+import resource
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from rltop.models.run import RunInfo
+from rltop.models.settings import Settings
+from rltop.models.step import COLUMNS, Step
+from rltop.monitor.money.book import Book
+from rltop.monitor.pipeline import Pipeline
+from rltop.monitor.reduce import reduce
+from rltop.monitor.state import RunState
+
+MARKS = (1_000, 10_000, 100_000, 300_000, 1_000_000)
+RAW = 60
+CANONICAL = COLUMNS[:20]
+KEYS = [f"family/metric_{index}" for index in range(RAW)]
+
+
+def step(number: int, rng: random.Random) -> Step:
+    """Noise in every metric, so that nothing is packed well; some quantities stand still, as in real runs."""
+    noise = [rng.random() for _ in range(RAW)]
+    told = {name: noise[place] for place, name in enumerate(CANONICAL)}
+    told |= {
+        "ended_at": 1.79e9 + 60.0 * number,
+        "response_length_max": 2048.0,
+        "lr": 1e-6,
+        "episodes": 1024.0,
+    }
+    return Step.model_validate({"step": number, "raw": dict(zip(KEYS, noise, strict=True)), **told})
+
+
+def held_mb() -> float:
+    """MB of the process that are in memory now."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6
+
+
+def folder() -> Callable[[Step], object]:
+    """Takes steps in, and no more."""
+    states = [RunState()]
+
+    def fold(event: Step) -> None:
+        states[0] = reduce(states[0], event)
+
+    return fold
+
+
+def pricer() -> Callable[[Step], object]:
+    """Takes steps in as a session does."""
+    pipeline = Pipeline(Settings(budget_usd=1e6, usd_per_gpu_hour=2.0), Book.load())
+    pipeline.feed(RunInfo(platform="self-hosted", gpus=8, gpu_type="H100", total_steps=1_100_000), 0.0)
+    return lambda event: pipeline.feed(event, 1.79e9 + 60.0 * event.step)
+
+
+def main() -> None:
+    """Print a line at each mark."""
+    words = [word for word in sys.argv[1:] if word != "--priced"]
+    steps = int(words[0]) if words else MARKS[-1]
+    take, rng = pricer() if "--priced" in sys.argv else folder(), random.Random(7)
+    before = held_mb()
+    print(f"{'steps':>10}{'MB in all':>11}{'for them':>10}")
+    for number in range(1, steps + 1):
+        take(step(number, rng))
+        if number in MARKS or number == steps:
+            print(f"{number:>10}{held_mb():>11.0f}{held_mb() - before:>10.0f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
