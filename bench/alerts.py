@@ -12,121 +12,24 @@ import re
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from rltop.models.alert import Alert
-from rltop.models.event import Event
 from rltop.models.settings import Settings
-from rltop.models.text import tokens, usd
+from rltop.models.step import Step
+from rltop.models.text import percent, tokens, usd
 from rltop.monitor.alerts import RULES
 from rltop.monitor.alerts.options import options_listed
-from rltop.monitor.money.book import Book
-from rltop.monitor.pipeline import Pipeline
-from rltop.monitor.target import open_target
 from tests.monitor.projection.families import MadeRun, calm_run, exploding_run, make
 
+from .happenings import HAPPENINGS
 from .trouble import ONSET, TROUBLES, broken, events, logged_by, seed_clip, tail_of
+from .watched import DATA, SPARE, calm_made, calm_real, cost_of, hosted, real, real_lengths, stages, watch
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "alerts.md"
-DATA = ROOT.parent / "shared" / "data"
-B200_USD = 4.98
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "alerts.md"
 BUDGET_USD = 150.0
 RISEN = 1.25
 """A length has risen when it is this many times its start."""
-
-CALM = (
-    "tinker/arithmetic-100",
-    "tinker/custom-loop-111",
-    "tinker/math-rubric-57",
-    "tinker/sft-2244",
-    "verl/grpo-54-ansi",
-    "verl/notebook-60",
-    "verl/ppo-gemma-106",
-    "verl/ppo-gsm8k-435",
-    "verl/sft-200",
-    "trl/wordle-400",
-)
-"""Real runs that learnt or at least came to no harm."""
-
-
-@dataclass(frozen=True)
-class Watched:
-    """One run after its last step."""
-
-    steps: int
-    alerts: tuple[Alert, ...]
-
-    def first(self, rule: str, after: int = 0) -> int | None:
-        """The step of the first alert of a rule."""
-        return min((a.step for a in self.alerts if a.rule == rule and a.step >= after), default=None)
-
-
-PAUSE_S = 600.0
-LOOK_S = 30.0
-"""How often a live screen would look while a run is silent for longer than PAUSE_S."""
-
-
-def watch(run: Iterable[Event], settings: Settings, live: bool = False) -> Watched:
-    """Play a run to its end: as a log that is read afterwards, or as one that is looked at while it runs."""
-    pipeline, now = Pipeline(settings, Book.load()), 0.0
-    for event in run:
-        at = getattr(event, "ended_at", None) or now
-        for late in range(1, int((at - now) / LOOK_S) if live and now and at - now > PAUSE_S else 0):
-            pipeline.frame(now + late * LOOK_S)
-        now = at
-        pipeline.feed(event, now)
-    pipeline.close(now)
-    return Watched(pipeline.state.steps_done, pipeline.frame(now).alerts)
-
-
-def stages(run: Iterable[Event], settings: Settings) -> dict[tuple[str, str], int]:
-    """The step at which each rule first had each severity, by (rule, severity)."""
-    pipeline, now = Pipeline(settings, Book.load()), 0.0
-    first: dict[tuple[str, str], int] = {}
-    for event in run:
-        now = getattr(event, "ended_at", None) or now
-        pipeline.feed(event, now)
-        last = pipeline.state.last_row
-        if last is not None and event.kind == "step":
-            for alert in pipeline.frame(now).alerts:
-                first.setdefault((alert.rule, alert.severity), last.step)
-    return first
-
-
-def hosted(budget_usd: float | None = None) -> Settings:
-    """Eight B200 at the seed page's price."""
-    return Settings(usd_per_gpu_hour=B200_USD, budget_usd=budget_usd)
-
-
-def calm_made(runs: int) -> list[list[Event]]:
-    """Healthy made-up runs: the seed page's Tinker run and flat ones of all sizes and noise."""
-    made = [calm_run(seed) for seed in range(runs)] + [make("stable", 2000 + seed) for seed in range(runs)]
-    out: list[list[Event]] = []
-    for number, run in enumerate(made):
-        random = Random(f"health {number}")
-        clip = [max(0.0, random.gauss(0.03, 0.01)) for _ in run.lengths] if run.family == "calm" else None
-        out.append(events(logged_by(run, random, clip), run.cap))
-    return out
-
-
-def calm_real() -> dict[str, list[Event]]:
-    """The healthy ones of the real runs."""
-    return {name: real(DATA / name) for name in CALM if (DATA / name).exists()}
-
-
-def real(target: Path) -> list[Event]:
-    """All that a finished log tells, in order."""
-    out: list[Event] = []
-    for source in open_target(target):
-        more = True
-        while more:
-            out += source.poll(0.0)
-            more = source.more
-        out += source.close()
-    return out
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -137,7 +40,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def false_alarms(runs: int) -> str:
     """Per rule, alerts per 1,000 steps of calm runs."""
-    groups = {"made-up": [watch(run, hosted()) for run in calm_made(runs)]}
+    groups = {"made-up": [watch(run, said, live=True) for run, said in calm_made(runs)]}
     groups["real"] = [watch(run, Settings()) for run in calm_real().values()]
     rows: list[list[str]] = []
     for rule in RULES:
@@ -157,7 +60,31 @@ def false_alarms(runs: int) -> str:
     for name in counts:
         head += [f"{name}: false alarms", f"{name}: told (info)"]
     words = ", ".join(f"{number} {name} runs of {steps:,} steps" for name, (number, steps) in counts.items())
-    return f"Per 1,000 steps of calm runs: {words}.\n\n{table(head, rows)}"
+    loud = sum(a.severity != "info" for watched in groups.values() for w in watched for a in w.alerts)
+    said = f"Per 1,000 steps of calm runs: {words}. Warnings and criticals in all of them together: {loud}."
+    return f"{said}\n\n{table(head, rows)}"
+
+
+FEW = ((8, 0.1), (8, 0.2), (16, 0.2), (64, 0.1))
+
+
+def few_responses(runs: int) -> str:
+    """False alarms of the clip ratio where it is a sample of a few responses and stays the same."""
+    rows: list[list[str]] = []
+    for responses, share in FEW:
+        raised = steps = 0
+        for seed in range(runs):
+            random = Random(f"{responses} {share} {seed}")
+            clips = [sum(random.random() < share for _ in range(responses)) / responses for _ in range(400)]
+            told = [
+                Step(step=n, duration_s=60.0, clip_ratio=clip, clip_reliable=True)
+                for n, clip in enumerate(clips, 1)
+            ]
+            alerts = watch(told, Settings()).alerts
+            raised += sum(a.rule == "clip_ratio" and a.severity != "info" for a in alerts)
+            steps += len(told)
+        rows.append([str(responses), percent(share), f"{steps:,}", f"{1000 * raised / steps:.2f}"])
+    return table(["responses a step", "cut", "steps", "false alarms per 1,000 steps"], rows)
 
 
 def delays(runs: int) -> str:
@@ -173,6 +100,17 @@ def delays(runs: int) -> str:
             seen = watch(events(logged, run.cap), hosted(), live=True).first(trouble.rule, ONSET - 1)
             late += [max(0, seen - ONSET)] if seen is not None else []
         rows.append([trouble.name, f"`{trouble.rule}`", *spread(late, runs)])
+    for happening in HAPPENINGS:
+        late = []
+        for seed in range(runs):
+            run = calm_run(3000 + seed)
+            healthy = events(
+                logged_by(run, Random(f"{happening.name} {seed}"), [0.03] * len(run.lengths)), run.cap
+            )
+            said = happening.settings(healthy, hosted())
+            seen = watch(happening.change(healthy), said, live=True).first(happening.rule, ONSET - 1)
+            late += [max(0, seen - ONSET)] if seen is not None else []
+        rows.append([happening.name, f"`{happening.rule}`", *spread(late, runs)])
     for family in ("exponential", "S-curve", "jump up", "late boom"):
         rows.append([f"family “{family}”: from 1.25 × the start", "`length_growth`", *_grown(family, runs)])
     return table(["what goes wrong", "rule", "noticed", "steps after onset, median", "P90"], rows)
@@ -249,11 +187,10 @@ def budget_kept(runs: int) -> str:
     ends: list[float] = []
     for seed in range(runs):
         run = calm_run(6000 + seed)
-        cost = sum(run.seconds) * 8 * B200_USD / 3600
-        watched = watch(events(logged_by(run, Random(seed)), run.cap), hosted(1.15 * cost))
+        watched = watch(events(logged_by(run, Random(seed)), run.cap), hosted(SPARE * cost_of(run)))
         calm.update(a.severity for a in watched.alerts if a.rule == "budget")
         run = tail_of(exploding_run(5000 + seed), "recover")
-        ends.append(sum(run.seconds) * 8 * B200_USD / 3600)
+        ends.append(cost_of(run))
         logged = logged_by(run, Random(seed), seed_clip(run))
         watched = watch(events(logged, run.cap), hosted(BUDGET_USD))
         mends.update(a.severity for a in watched.alerts if a.rule == "budget")
@@ -279,11 +216,38 @@ def real_runs() -> str:
     means = {e.step: e.response_length_mean for e in run if e.kind == "step"}
     mean = tokens(means.get(step)) if step is not None else "–"
     lines = [f"- distill-length-blowup: `length_growth` at step {step}, at a mean of {mean} tokens."]
+    lines += _series()
     for name, calm in calm_real().items():
         loud = [a for a in watch(calm, Settings()).alerts if a.severity != "info"]
         said = "; ".join(f"{a.rule} at {a.step}: {a.message}" for a in loud) or "nothing"
         lines.append(f"- {name}: {said}")
     return "\n".join(lines)
+
+
+def _series() -> list[str]:
+    """What `length_growth` makes of the real runs of which only the lengths are known."""
+    steps = Counter[bool]()
+    told = Counter[bool]()
+    runs = Counter[bool]()
+    for run in real_lengths():
+        grows = _grows(run)
+        runs[grows] += 1
+        steps[grows] += len(run)
+        told[grows] += sum(a.rule == "length_growth" for a in watch(run, Settings()).alerts)
+    if not runs:
+        return []
+    return [
+        f"- {runs[False]} real series of lengths whose median of five steps stays below {RISEN} × the start "
+        f"({steps[False]:,} steps): `length_growth` {told[False]} times; {runs[True]} that rise above it "
+        f"({steps[True]:,} steps): {told[True]} times."
+    ]
+
+
+def _grows(run: Sequence[Step]) -> bool:
+    lengths = [step.response_length_mean or 0.0 for step in run]
+    start = statistics.median(lengths[:10])
+    windows = (statistics.median(lengths[n : n + 5]) for n in range(len(lengths) - 4))
+    return max(windows) >= RISEN * start
 
 
 def rules() -> str:
@@ -298,6 +262,7 @@ def rules() -> str:
 PARTS: dict[str, Callable[[int], str]] = {
     "rules": lambda runs: rules(),
     "false alarms": false_alarms,
+    "few responses": few_responses,
     "delays": delays,
     "seed shape": seed_shape,
     "budget kept": budget_kept,

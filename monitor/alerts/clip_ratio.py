@@ -4,9 +4,9 @@ Only a figure that the source vouches for is read. EWMA(0.4) against an absolute
 the run's own start: max(limit, median of the first 10 steps + rise), twice the rise for critical;
 3 of 4 steps to warn, 2 of 3 for critical, clear below 0.7 of the limit.
 
-With a handful of responses a step the figure jumps by itself. How much is told by its changes from step to
+With a handful of responses a step the figure jumps by itself. How much is told by how it bends from step to
 step: the average then reaches further back, until its own scatter is 3 points at most, and the rise must be
-three times the scatter of the difference between the average and the start.
+four times the scatter of the difference between the average and the start.
 """
 
 import math
@@ -36,38 +36,42 @@ class Limits:
 _WEIGHT = 0.4
 _SCATTER = 0.03
 """Of the average, at most."""
-_CHANGES = 20
-"""Changes from step to step that tell the noise."""
+_BENDS = 20
+"""Second differences that tell the noise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The share at first and now, and how it changes from step to step."""
+    """The share at first and now, and how it bends from step to step."""
 
     shares: Baseline = Baseline()
-    changes: tuple[float, ...] = ()
-    last: float | None = None
-
-    @property
-    def noise(self) -> float:
-        """The scatter of one step: normal noise changes from step to step by 1.414 times as much, and the
-        median of that is 0.6745 times its deviation."""
-        return statistics.median(self.changes) / (0.6745 * math.sqrt(2)) if len(self.changes) >= 3 else 0.0
+    bends: tuple[float, ...] = ()
+    last: tuple[float, ...] = ()
+    """The newest two shares."""
+    noise: float = 0.0
+    """The scatter of one step; 0 before it is known."""
 
     def add(self, share: float, base_steps: int) -> "Memory":
         """One more step."""
-        changes = self.changes
-        if self.last is not None:
-            changes = (*changes, abs(share - self.last))[-_CHANGES:]
         shares = self.shares.add(share, base_steps, weight=_weight(self.noise))
-        return Memory(shares, changes, share)
+        last = (*self.last, share)[-2:]
+        if len(self.last) < 2:
+            return Memory(shares, last=last)
+        bends = (*self.bends, abs(share - 2 * self.last[1] + self.last[0]))[-_BENDS:]
+        return Memory(shares, bends, last, _noise(bends))
 
     def rise(self, limits: Limits) -> float:
         """How far above the start is more than noise."""
         weight = _weight(self.noise)
         # The variance of a median of n is 1.57 times that of their mean.
         own = self.noise * math.sqrt(1.57 / limits.base_steps + weight / (2 - weight))
-        return max(limits.rise, 3 * own)
+        return max(limits.rise, 4 * own)
+
+
+def _noise(bends: tuple[float, ...]) -> float:
+    """Second differences of normal noise scatter by the root of 6 times as much, and their median is 0.6745
+    times that; a steady rise leaves them as they are."""
+    return statistics.median(bends) / (0.6745 * math.sqrt(6)) if len(bends) >= 3 else 0.0
 
 
 def _weight(noise: float) -> float:

@@ -13,6 +13,8 @@ from .rule import FINE, Debounce, Level, Reading, Rule, Unwatched
 from .stakes import advise, wall_usd
 
 _LOOK_S = 60.0
+_WELL = 0.9
+"""Of the time to the deadline: an end that is this early is well before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,9 @@ def tick(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Readin
     )
     level, late_s = next(((level, late_s) for level, late_s in late if late_s > 0), ("ok", 0.0))
     if level == "ok":
-        return memory, Reading(good=True, value=left.p50, threshold=to_go_s)
+        # What hovers about the deadline is told once.
+        good = left.p90 < _WELL * to_go_s
+        return memory, Reading(good=good, value=left.p50, threshold=to_go_s)
     how = {"critical": "almost certainly ends", "warning": "ends", "info": "may end"}[level]
     between = f"between {_from(left.p10 - to_go_s)} and {_from(left.p90 - to_go_s)}"
     extra = wall_usd(moment, max(0.0, left.p50 - to_go_s))

@@ -2,9 +2,9 @@
 
 One-sided CUSUM (Page 1954) on the log of the mean length against the run's first steps: z in units of
 their scatter, S = max(0, S + min(z, 6) - slack), S > height, and the EWMA(0.4) of the log at least
-`warn` times the start. The second condition keeps a long, small drift quiet. The sum weighs the evidence of
-many steps, so one reading over both suffices. A run that explodes while its start is still being learnt is
-held against its first three steps.
+`warn` times the start. The second condition keeps a long, small drift quiet. Two readings of three over both
+raise it; since the sum weighs the evidence of many steps, one suffices where it is far over. A run that
+explodes while its start is still being learnt is held against its first three steps.
 """
 
 import math
@@ -20,6 +20,8 @@ from .stakes import advise, at_this_rate, extra_usd
 
 _MOST_SD = 6.0
 """One wild step may not raise the sum by more."""
+_CLEAR = 3.0
+"""A sum of so many times `height` needs no second reading."""
 _EARLY = 3
 """Steps that make up the start of a run that explodes at once, ..."""
 _EARLY_RATIO = 1.5
@@ -79,6 +81,7 @@ def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Rea
     return memory, Reading(
         level="critical" if critical else "warning",
         good=good,
+        certain=total > _CLEAR * limits.height and not critical,
         value=growth,
         threshold=limits.critical if critical else limits.warn,
         message=_message(memory, moment, math.exp(z - memory.usual)),
@@ -141,6 +144,6 @@ RULE = Rule(
     about="responses that grow longer",
     limits=Limits(),
     memory=Memory(),
-    debounce=Debounce(warning=(1, 1), critical=(2, 3)),
+    debounce=Debounce(warning=(2, 3), critical=(2, 3)),
     observe=observe,
 )

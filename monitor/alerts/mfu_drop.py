@@ -24,9 +24,9 @@ _CALLED: dict[Signal, str] = {"mfu_whole_step": "MFU", "tokens_per_s": "throughp
 class Limits:
     """Ratios to the usual level."""
 
-    warn: float = 0.70
+    warn: float = 0.73
     critical: float = 0.45
-    clear: float = 0.85
+    clear: float = 0.87
     slower: float = 1.15
     """Step time against the usual one, from which on a fall of throughput matters."""
     skip_steps: int = 2
