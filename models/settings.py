@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from .looks import Looks
 from .notifying import NotifySettings
 from .step import COLUMNS
 from .value import Value
@@ -76,7 +77,8 @@ class RunSettings(Value):
 
 
 class Settings(RunSettings):
-    """What is said of all runs, and of some. How it looks is the screen's own matter."""
+    """What is said of all runs, of some, and of the screen."""
 
     runs: dict[str, RunSettings] = {}
     """By a pattern of the run's name or path, such as `gsm8k-*`: what holds for those runs instead."""
+    screen: Looks = Looks()

@@ -12,6 +12,7 @@ from typing import cast
 
 from pydantic import ValidationError
 
+from ..models.looks import Looks
 from ..models.notifying import NotifySettings
 from ..models.settings import RunSettings, Settings, SettingsError, TokenRates
 from ..models.value import Value
@@ -21,7 +22,7 @@ NAME = "rltop.toml"
 
 Table = dict[str, object]
 
-_TABLES: dict[str, type[Value]] = {"notify": NotifySettings, "token_rates": TokenRates}
+_TABLES: dict[str, type[Value]] = {"notify": NotifySettings, "screen": Looks, "token_rates": TokenRates}
 """Settings that are tables of fixed keys."""
 
 

@@ -3,6 +3,7 @@
 import os
 from typing import TYPE_CHECKING, Any
 
+from ..models.looks import Looks
 from .runner import Runner
 
 if TYPE_CHECKING:
@@ -11,34 +12,27 @@ if TYPE_CHECKING:
     from ..models.comparison import Measure
     from .compareapp import Runs
 
+PLAIN = Looks()
 
-def show(
-    runner: Runner, *, ascii_only: bool = False, theme: str | None = None, mouse: bool = True, first: str = ""
-) -> int:
+
+def show(runner: Runner, looks: Looks = PLAIN, first: str = "") -> int:
     """Run the screen, with the view `first` in the overview's place; the exit code.
 
     Raises:
-        ValueError: there is no such theme. Nothing has been drawn then.
+        ValueError: there is no such theme, or its keys cannot be had. Nothing has been drawn then.
     """
     _calm()
     from .app import RltopApp  # after the settings above, and not before there is a screen to show
 
-    return _run(RltopApp(runner, ascii_only=ascii_only, first=first), theme, mouse)
+    return _run(RltopApp(runner, ascii_only=looks.ascii, first=first), looks)
 
 
-def show_comparison(
-    runs: "Runs",
-    measure: "Measure",
-    *,
-    ascii_only: bool = False,
-    theme: str | None = None,
-    mouse: bool = True,
-) -> int:
+def show_comparison(runs: "Runs", measure: "Measure", looks: Looks = PLAIN) -> int:
     """Run the screen of a comparison, as `show` does that of a run."""
     _calm()
     from .compareapp import CompareApp  # as above
 
-    return _run(CompareApp(runs, measure, ascii_only=ascii_only), theme, mouse)
+    return _run(CompareApp(runs, measure, ascii_only=looks.ascii), looks)
 
 
 def _calm() -> None:
@@ -47,10 +41,15 @@ def _calm() -> None:
     os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
 
 
-def _run(app: "App[Any]", theme: str | None, mouse: bool) -> int:
-    if theme is not None:
-        if theme not in app.available_themes:
-            raise ValueError(f"no theme named {theme}: {', '.join(sorted(app.available_themes))}")
-        app.theme = theme
-    app.run(mouse=mouse)
+def _run(app: "App[Any]", looks: Looks) -> int:
+    if looks.theme is not None:
+        if looks.theme not in app.available_themes:
+            raise ValueError(f"no theme named {looks.theme}: {', '.join(sorted(app.available_themes))}")
+        app.theme = looks.theme
+    if looks.keys:
+        from .keymap import check  # every screen, for the few who have keys of their own
+
+        check(looks.keys)
+        app.set_keymap(looks.keys)
+    app.run(mouse=looks.mouse)
     return app.return_code or 0

@@ -17,7 +17,7 @@ from ..monitor.frame import Frame
 from ..monitor.session import Session
 from ..monitor.source import Source
 from ..monitor.target import TargetError, open_target
-from .flags import USAGE, complain, has_screen, settings_of
+from .flags import USAGE, complain, has_screen, looks_of, settings_of
 from .opening import pipeline, sources_of
 
 DEMO = "demo:"
@@ -57,9 +57,7 @@ def run(args: argparse.Namespace) -> int:
         from ..tui.launch import show_comparison  # nothing of a screen is wanted for text
 
         shown = Comparing(runs, _names(args.targets))
-        return show_comparison(
-            shown, args.by, ascii_only=args.ascii, theme=args.theme, mouse=not args.no_mouse
-        )
+        return show_comparison(shown, args.by, looks_of(args))
 
 
 class Comparing:

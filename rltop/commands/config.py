@@ -7,9 +7,10 @@ from typing import cast
 
 from pydantic_core import to_json
 
-from ..models.settings import Settings
+from ..models.settings import Settings, SettingsError
 from ..models.text import printable
 from ..monitor.config import load, origins, read
+from ..monitor.settingline import line_of
 from .flags import complain, config_files
 
 SECRET = "(not shown)"
@@ -17,11 +18,12 @@ SECRET = "(not shown)"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What to do, and with what."""
-    does = parser.add_subparsers(dest="do", metavar="show|path|check", required=True)
+    does = parser.add_subparsers(dest="do", metavar="show|path|check|keys", required=True)
     show = does.add_parser("show", help="every setting that is said, and where")
     show.add_argument("target", nargs="?", metavar="TARGET", help="with what is said of this run alone")
     show.add_argument("--json", action="store_true", help="print JSON")
     does.add_parser("path", help="the files that are read, the more particular last")
+    does.add_parser("keys", help="what keys do, by the id under which [screen.keys] gives it other keys")
     check = does.add_parser("check", help="exit 0 when all can be used, 2 with the file and line when not")
     check.add_argument("file", nargs="?", type=Path, metavar="FILE", help="one file (those that are read)")
 
@@ -36,6 +38,8 @@ def run(args: argparse.Namespace) -> int:
         for path in config_files():
             print(f"{path}{'' if path.is_file() else '  (not there)'}")
         return 0
+    if args.do == "keys":
+        return _keys()
     if args.do == "check":
         return _check(config_files() if args.file is None else (args.file,), named=args.file is not None)
     return _show(args.target, args.json)
@@ -46,11 +50,25 @@ def _check(paths: Sequence[Path], named: bool) -> int:
     if named and not there:
         return complain(f"{paths[0]}: no such file")
     for path in there:
-        count = len(list(_leaves(read(path))))
+        table = read(path)
+        _check_keys(path, table)
+        count = len(list(_leaves(table)))
         print(f"{path}: fine, {count} setting{'' if count == 1 else 's'}")
     if not there:
         print("no rltop.toml: every setting has its default")
     return 0
+
+
+def _check_keys(path: Path, table: Mapping[str, object]) -> None:
+    keys = Settings.model_validate({"screen": table.get("screen", {})}).screen.keys
+    if keys:
+        from ..tui.keymap import KeymapError, check
+
+        try:
+            check(keys)
+        except KeymapError as error:
+            line = line_of(path.read_text(encoding="utf-8"), ("screen", "keys", error.id))
+            raise SettingsError(f"{path}, line {line}: {error}") from None
 
 
 def _show(target: str | None, as_json: bool) -> int:
@@ -74,6 +92,16 @@ def _show(target: str | None, as_json: bool) -> int:
         width = max(len(str(one["setting"])) for one in told)
         for one in told:
             print(printable(f"{one['setting']:<{width}}  {one['value']}  ({one['origin']})"))
+    return 0
+
+
+def _keys() -> int:
+    from ..tui.keymap import known  # every screen, which no other word of this command needs
+
+    keymap = Settings.model_validate(load(config_files())).screen.keys
+    for id, what in known().items():
+        keys, places = ",".join(sorted(what.keys(keymap))), ", ".join(sorted(what.places))
+        print(f"{id:<20} {keys:<28} {what.binding.description}  ({places})")
     return 0
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from platformdirs import user_config_path
 
+from ..models.looks import Looks
 from ..models.settings import Settings, TokenRates
 from ..models.text import printable
 from ..monitor.config import NAME, load
@@ -89,12 +90,19 @@ def has_screen() -> bool:
     return in_browser or (sys.stdout.isatty() and sys.stderr.isatty())
 
 
+def looks_of(args: argparse.Namespace) -> Looks:
+    """How the screen is to look: flags over rltop.toml."""
+    said = Settings.model_validate(load(config_files())).screen
+    flags = {"theme": args.theme, "ascii": args.ascii or None, "mouse": False if args.no_mouse else None}
+    return said.model_copy(update={name: value for name, value in flags.items() if value is not None})
+
+
 def on_screen(session: Runner, args: argparse.Namespace, first: str = "") -> int:
     """Show a session until the user leaves, with the view `first` in the overview's place; the exit code."""
     from ..tui.launch import show  # a wrong word should not have to wait for the screen to be imported
 
     try:
-        return show(session, ascii_only=args.ascii, theme=args.theme, mouse=not args.no_mouse, first=first)
+        return show(session, looks_of(args), first)
     except ValueError as error:
         print(f"rltop: {error}", file=sys.stderr)
         return USAGE

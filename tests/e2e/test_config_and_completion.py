@@ -40,6 +40,32 @@ def test_a_file_to_check_that_is_not_there_is_exit_3(capsys: pytest.CaptureFixtu
     assert capsys.readouterr().err == "rltop: gone.toml: no such file\n"
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[screen.keys]\n"view.cost" = "q"\n', "line 2: screen.keys.view.cost: q is app.quit already"),
+        ('[screen.keys]\n"view.nothing" = "c"\n', "line 2: screen.keys.view.nothing: no such id"),
+        (
+            '[screen]\nthem = "c"\n',
+            "line 2: screen.them: unknown setting; known are theme, ascii, mouse, keys",
+        ),
+    ],
+)
+def test_keys_that_cannot_be_had_are_named(
+    text: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("rltop.toml").write_text(text)
+    assert main(["config", "check"]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_keys_are_listed_with_those_of_the_user(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("rltop.toml").write_text('[screen.keys]\n"view.cost" = "c,f2"\n')
+    assert main(["config", "keys"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert next(line.split()[:2] for line in lines if line.startswith("view.cost")) == ["view.cost", "c,f2"]
+
+
 COMPLETE = """
 source rltop.bash
 complete_words() {
