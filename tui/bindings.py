@@ -3,11 +3,20 @@
 Each has an id, by which a user may give it another key.
 """
 
+from collections.abc import Mapping
+
 from textual.binding import Binding
+from textual.keys import format_key
 
 
 def _key(keys: str, action: str, description: str, id: str, shown: str | None = None) -> Binding:
     return Binding(keys, action, description, id=id, key_display=shown, tooltip=description)
+
+
+def shown(binding: Binding, keymap: Mapping[str, str]) -> str:
+    """The key of a binding as people call it, under the keys that the user has given by id."""
+    own = keymap.get(binding.id or "")
+    return (binding.key_display or binding.key) if own is None else format_key(own.split(",")[0].strip())
 
 
 SCREENS = (

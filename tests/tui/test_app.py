@@ -479,3 +479,17 @@ async def test_nothing_of_a_log_can_write_to_the_terminal() -> None:
     assert "\x1b" not in text
     assert "\x07" not in text
     assert "badname with lines" in text
+
+
+async def test_a_key_that_the_user_chose_works_and_is_shown_wherever_keys_are() -> None:
+    app = RltopApp(Frames(frames.verl()))
+    app.set_keymap({"view.cost": "c,f2", "app.help": "h", "gpus.metric": "k"})
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, app, "c cost", "h help")
+        await pilot.press("h")
+        await until(pilot, app, "c        cost: the bill")
+        await pilot.press("escape")
+        await pilot.press("c")
+        await until(pilot, app, "WHAT IF")
+        await pilot.press("6")
+        await until(pilot, app, "k metric")

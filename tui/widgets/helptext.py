@@ -1,11 +1,12 @@
 """The text of the help window: the keys that work here, and what the signs mean."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 
 from textual.binding import Binding
 
 from ...monitor.frame import Frame
+from .. import bindings
 from ..lines import Line, Span, cells, fit
 from .panel import Panel
 
@@ -35,8 +36,9 @@ class HelpText(Panel):
         signs += [
             (Span(f"{sign}", ink), Span(" " * (KEY - len(sign)) + meaning)) for sign, ink, meaning in SIGNS
         ]
-        left = _table("KEYS", self._keys)
-        right = [*_table("HERE", self._here), *([()] if self._here else []), *_table("REPLAY", self._replay)]
+        left = _table("KEYS", self._keys, self.keymap)
+        here, replay = _table("HERE", self._here, self.keymap), _table("REPLAY", self._replay, self.keymap)
+        right = [*here, *([()] if here else []), *replay]
         left_width = max(cells(line) for line in left) + GAP
         if left_width + max((cells(line) for line in right), default=0) > width:
             return [*left, (), *right, (), *signs]
@@ -47,13 +49,13 @@ class HelpText(Panel):
         return self.idle(width, height)
 
 
-def _table(title: str, keys: Sequence[Binding]) -> list[Line]:
+def _table(title: str, keys: Sequence[Binding], keymap: Mapping[str, str]) -> list[Line]:
     """Nothing where there are no keys of the kind."""
     if not keys:
         return []
     lines: list[Line] = [(Span(title, "title"),)]
     lines += [
-        (Span(f"{binding.key_display or binding.key:<{KEY}}", "key"), Span(binding.description))
+        (Span(f"{bindings.shown(binding, keymap):<{KEY}}", "key"), Span(binding.description))
         for binding in keys
     ]
     return lines

@@ -37,6 +37,13 @@ class Keys(Panel):
         self._keys = (*keys, *(_SCREENS if screens else ()), *_EVERYWHERE)
         self._here = here
 
+    def on_mount(self) -> None:
+        if not self.keymap:
+            return
+        every = (*bindings.SCREENS, *bindings.GENERAL, *getattr(self.screen, "KEYS", ()))
+        moved = {one.action: bindings.shown(one, self.keymap) for one in every if one.id in self.keymap}
+        self._keys = tuple((moved.get(action, key), word, action) for key, word, action in self._keys)
+
     def say(self, action: str, word: str) -> None:
         """Call the key of an action by another word."""
         self._keys = tuple((key, word if does == action else said, does) for key, said, does in self._keys)

@@ -1,5 +1,6 @@
 """The base of every panel: a frame in, lines of inked spans out, and only what changed drawn again."""
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -39,6 +40,11 @@ class Panel(Widget):
     def ascii_only(self) -> bool:
         """Whether signs, blocks and braille are to be written in ASCII."""
         return self.screen.has_class("-ascii")
+
+    @property
+    def keymap(self) -> Mapping[str, str]:
+        """Keys that the user has chosen, by the id of what they do."""
+        return self.app._keymap  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType] - said nowhere else
 
     def lay_out(self, frame: Frame, width: int, height: int) -> list[Line]:
         """The panel's text at a size, in cells. Fewer lines than `height` are welcome."""
