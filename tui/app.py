@@ -3,9 +3,10 @@
 It draws when something is new and at no other time. A runner that fails is a line on the screen.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import ClassVar, TypeVar
 
 from textual.app import App, SystemCommand
@@ -167,6 +168,33 @@ class RltopApp(App[None]):
             screen = self._prepared(_view(name))
             await self.push_screen(screen)
             self._catch_up(screen)
+
+    def action_copy(self) -> None:
+        """Give the terminal (OSC 52) what the crosshair is at, or the run in a line, for its clipboard."""
+        if self.frame is not None and isinstance(self.screen, FramedScreen):
+            copied = self.screen.copied(self.frame)
+            self.copy_to_clipboard(copied)
+            self.notify(f"copied: {copied}", markup=False)
+
+    def action_save_picture(self) -> None:
+        """Write what is on screen to a file, as SVG."""
+        from ..monitor.saving import save_picture  # the report with it: few save
+
+        view = type(self.screen).__name__.removesuffix("Screen").lower()
+        self._save(partial(save_picture, self.frame, view, self.export_screenshot()))
+
+    def action_save_report(self) -> None:
+        """Write a report of the run as it stands to a file, as HTML."""
+        from ..monitor.saving import save_report
+
+        if self.frame is not None:
+            self._save(partial(save_report, self.frame))
+
+    def _save(self, write: Callable[[], Path]) -> None:
+        try:
+            self.notify(f"saved {write()}", markup=False)
+        except OSError as error:
+            self.notify(f"not saved: {error.strerror or error}", severity="warning", markup=False)
 
     def action_replay_pause(self) -> None:
         if control := self._runner.control:

@@ -36,7 +36,13 @@ ANYWHERE = (
     _key("question_mark,f1", "help", "the keys that work here", "app.help", "?"),
     _key("q,ctrl+c", "quit", "leave; the run goes on", "app.quit", "q"),
 )
-GENERAL = (_key("colon", "go_to", "go to a step, a share, a time", "app.go_to", ":"), *ANYWHERE)
+GENERAL = (
+    _key("y", "copy", "copy what the crosshair is at, or the run in a line", "app.copy"),
+    _key("s", "save_picture", "save a picture of the screen", "app.save"),
+    _key("S", "save_report", "save a report of the run", "app.report"),
+    _key("colon", "go_to", "go to a step, a share, a time", "app.go_to", ":"),
+    *ANYWHERE,
+)
 REPLAY = (
     _key("space", "replay_pause", "pause, or go on", "replay.pause", "space"),
     _key("right", "replay_step(1)", "next step", "replay.next", "→"),

@@ -3,12 +3,12 @@
 import argparse
 from collections.abc import Sequence
 
-from ..models import text
 from ..models.event import Event
 from ..models.run import RunInfo
 from ..models.settings import Settings
 from ..monitor.clock import SystemClock
 from ..monitor.frame import Frame
+from ..monitor.oneline import one_line
 from ..monitor.replay import ReplaySession
 from ..monitor.source import Source
 from ..monitor.target import TargetError
@@ -55,18 +55,5 @@ def read_events(sources: Sequence[Source], now: float) -> list[Event]:
 
 
 def print_line(frame: Frame) -> None:
-    """A step as one line: for logs, screen readers and pipes."""
-    last, final = frame.state.last_row, frame.projection.final_usd
-    end = frame.info.last_step
-    total = "" if end is None else f"/{end}"
-    at_end = (
-        f"{text.usd(final.p50)} at the end ({text.usd(final.p10)} – {text.usd(final.p90)})" if final else "–"
-    )
-    standing = [alert for alert in frame.alerts if alert.cleared_step is None]
-    length = frame.health.response_length.last
-    told = "".join(f"  {alert.severity}: {alert.message}" for alert in standing)
-    line = (
-        f"step {last.step if last else '–'}{total}  {text.usd(frame.bill.spent_usd)} so far  {at_end}"
-        f"  length {text.tokens(length)}{told}"
-    )
-    print(text.printable(line), flush=True)
+    """Print a step as one line."""
+    print(one_line(frame), flush=True)

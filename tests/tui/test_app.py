@@ -1,6 +1,8 @@
 """What a user reads and does, at the sizes that terminals have."""
 
+import os
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
@@ -493,3 +495,45 @@ async def test_a_key_that_the_user_chose_works_and_is_shown_wherever_keys_are() 
         await until(pilot, app, "WHAT IF")
         await pilot.press("6")
         await until(pilot, app, "k metric")
+
+
+async def test_a_value_under_the_crosshair_is_copied_and_without_one_the_run_in_a_line() -> None:
+    app = RltopApp(Frames(frames.verl()))
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        await until(pilot, app, "COST")
+        await pilot.press("y")
+        await until(pilot, app, "copied: step 35/94")
+        assert app.clipboard.startswith("step 35/94  $53.04 so far  $242 at the end")
+        await pilot.press("4", "left_square_bracket", "left_square_bracket", "y")
+        await until(pilot, app, "copied: step 34  0.79")
+        assert app.clipboard.startswith("step 34  0.79")
+
+
+async def test_a_picture_and_a_report_are_saved_beside_what_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    app = RltopApp(Frames(frames.verl()))
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        await until(pilot, app, "COST")
+        await pilot.press("s", "s", "S")
+        await until(pilot, app, "saved rltop-math-4b-grpo-step35.html")
+    saved = sorted(os.listdir(tmp_path))
+    assert saved == [
+        "rltop-math-4b-grpo-step35-overview-2.svg",
+        "rltop-math-4b-grpo-step35-overview.svg",
+        "rltop-math-4b-grpo-step35.html",
+    ]
+    assert "math-4b-grpo" in (tmp_path / saved[0]).read_text()
+
+
+async def test_what_cannot_be_saved_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    app = RltopApp(Frames(frames.verl()))
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        await until(pilot, app, "COST")
+        await pilot.press("s")
+        await until(pilot, app, "not saved: No such file or directory")

@@ -157,7 +157,7 @@ async def test_a_key_of_the_log_is_found_charted_and_pinned() -> None:
 
 
 async def test_a_chart_of_a_key_goes_logarithmic_smooth_and_over_dollars() -> None:
-    keys = ("5", "slash", *"kl_loss", "enter", "enter", "l", "s", "x", "x", "x")
+    keys = ("5", "slash", *"kl_loss", "enter", "enter", "l", "e", "x", "x", "x")
     text = await read(demos.at_step("math-verl", 35), (120, 40), *keys)
     assert "log  smooth 0.6" in text
     assert "x by dollars" in text

@@ -98,7 +98,7 @@ def run_of(kind: str) -> Frame:
             "metrics-chart-120x40",
             "verl",
             (120, 40),
-            ("5", "enter", "s", "s", *["left_square_bracket"] * 9),
+            ("5", "enter", "e", "e", *["left_square_bracket"] * 9),
             "◆",
         ),
         ("chart-alone-120x40", "verl", (120, 40), ("f", *["left_square_bracket"] * 9), "◆"),

@@ -6,7 +6,8 @@ from typing import ClassVar
 from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 
-from ..crosshair import snapped
+from ...monitor.frame import Frame
+from ..crosshair import readout, snapped
 from ..plot import Plot
 from ..sight import CLOSER, Sight
 from ..widgets.chart import Chart
@@ -127,6 +128,13 @@ class ChartedScreen(FramedScreen):
         self._hovered = False
         self.look(self.sight.to(found, at))
         return True
+
+    def copied(self, frame: Frame) -> str:
+        """The values under the crosshair; without one, what every screen has."""
+        found, at = self._plotted(), self.sight.at
+        if found is None or at is None:
+            return super().copied(frame)
+        return "".join(span.text for span in readout(found, at))
 
     def _show_alone(self, chart: Chart) -> None:
         if self.maximized is chart:

@@ -6,6 +6,7 @@ from textual.binding import Binding
 from textual.screen import Screen
 
 from ...monitor.frame import Frame
+from ...monitor.oneline import one_line
 from ..widgets.notes import Notes
 from ..widgets.panel import Panel
 
@@ -20,6 +21,10 @@ class FramedScreen(Screen[None]):
         """Give the frame to every panel."""
         for panel in self.query(Panel):
             panel.show(frame)
+
+    def copied(self, frame: Frame) -> str:
+        """What is worth taking away from here, as text."""
+        return one_line(frame)
 
     def set_trouble(self, trouble: str) -> None:
         """Show in one line that whatever makes the frames has failed."""

@@ -30,7 +30,7 @@ class MetricsScreen(ChartedScreen):
         Binding("slash", "filter", "filter: words, letters or a regex", id="metrics.filter", key_display="/"),
         Binding("p", "pin", "pin the key, or let it go", id="metrics.pin"),
         Binding("l", "log", "logarithmic scale, or linear", id="metrics.log"),
-        Binding("s", "smooth", "smooth more, or not at all", id="metrics.smooth"),
+        Binding("e", "smooth", "smooth more, or not at all", id="metrics.smooth"),
         Binding("x", "measure", "over steps, time, tokens or dollars", id="metrics.x"),
     )
     KEYS: ClassVar[tuple[Binding, ...]] = (*HERE, *CHART_KEYS)
@@ -56,7 +56,7 @@ class MetricsScreen(ChartedScreen):
             ("/", "filter", "filter"),
             ("p", "pin", "pin"),
             ("l", "log", "log"),
-            ("s", "smooth", "smooth"),
+            ("e", "smooth", "smooth"),
         )
         yield Keys((*keys, ("x", "by step", "measure")), "view('metrics')", id="keys")
 
