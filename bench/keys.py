@@ -1,152 +1,29 @@
-"""How soon the screen answers: from a key to its paint, and a frame of six charts, in a terminal of its own.
+"""Writes the table of keys in docs/guide.md from the bindings themselves. Usage: `python -m bench.keys`."""
 
-20,000 steps are loaded, on 250×70 cells. A key's paint is over when nothing more has come for a while; that
-while is not counted. `python -m bench.keys`
-"""
+import re
+from pathlib import Path
 
-import asyncio
-import fcntl
-import os
-import pty
-import select
-import statistics
-import struct
-import sys
-import termios
-from collections.abc import Callable
-from time import perf_counter, process_time
+from rltop.tui.bindings import shown
+from rltop.tui.keymap import EVERYWHERE, REPLAY, known
 
-from bench.tui import STEPS, Run
-from rltop.monitor.clock import SystemClock
-from rltop.monitor.frame import Frame
-from rltop.tui.app import RltopApp
-
-COLUMNS, ROWS = 250, 70
-QUIET_S = 0.25
-"""Silence after which a paint is over."""
-FRAMES = 15
-ROUNDS = 8
-KEYS = {
-    "crosshair": "[[[[]",
-    "zoom": "zzzZZZ",
-    "another screen": "2345",
-}
+PAGE = Path(__file__).parents[1] / "docs" / "guide.md"
+PLACE = re.compile(r"(<!-- keys: .*? -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-class Held:
-    """Publishes one frame, then nothing."""
-
-    control = None
-
-    async def run(self, publish: Callable[[Frame], None]) -> None:
-        publish(Run(STEPS, STEPS + 5_000).advance())
-        await asyncio.Event().wait()
-
-
-class Growing:
-    """Opens the screen of six charts and gives it a step every half second; notes the CPU time of each."""
-
-    control = None
-    app: RltopApp
-
-    def __init__(self) -> None:
-        self.milliseconds: list[float] = []
-
-    async def run(self, publish: Callable[[Frame], None]) -> None:
-        run, clock = Run(STEPS, STEPS + 5_000), SystemClock()
-        publish(run.advance())
-        await self.app.action_view("health")
-        for _ in range(FRAMES):
-            await clock.sleep(0.5)
-            painted = asyncio.Event()
-            started = process_time()
-            publish(run.advance())
-            self.app.call_after_refresh(painted.set)
-            await painted.wait()
-            self.milliseconds.append((process_time() - started) * 1000)
-        self.app.exit()
+def table() -> str:
+    """A row for each thing that a key does."""
+    rows = ["| key | does | where | id |", "| --- | --- | --- | --- |"]
+    for id, what in known().items():
+        place = "" if EVERYWHERE in what.places else ", ".join(sorted(what.places))
+        place = place if place != REPLAY else "replay"
+        rows.append(f"| `{shown(what.binding, {})}` | {what.binding.description} | {place} | `{id}` |")
+    return "\n".join(rows)
 
 
-def main() -> None:
-    """Print every figure, one a line."""
-    if "--held" in sys.argv:
-        RltopApp(Held()).run()
-    elif "--growing" in sys.argv:
-        runner = Growing()
-        runner.app = RltopApp(runner)
-        runner.app.run()
-        times = sorted(runner.milliseconds[3:])  # the first set up what the later ones reuse
-        print(f"{statistics.median(times):.1f} {times[-1]:.1f}")
-    else:
-        latency()
-        frames()
-
-
-def latency() -> None:
-    """From writing a key to the last byte of its paint."""
-    child, terminal = _opened("--held")
-    _drained(terminal, 3.0)
-    for name, keys in KEYS.items():
-        taken = sorted(_pressed(terminal, key) for _ in range(ROUNDS) for key in keys)
-        p50, p95 = (taken[int(len(taken) * share)] * 1000 for share in (0.5, 0.95))
-        print(
-            f"key to paint at {COLUMNS}x{ROWS} with {STEPS:,} steps, {name}: "
-            f"p50 {p50:.0f} ms, p95 {p95:.0f} ms of {len(taken)}"
-        )
-    os.write(terminal, b"q")
-    _drained(terminal, 1.0)
-    os.waitpid(child, 0)
-
-
-def _pressed(terminal: int, key: str) -> float:
-    started = perf_counter()
-    os.write(terminal, key.encode())
-    return _drained(terminal, QUIET_S) - started
-
-
-def _drained(terminal: int, quiet_s: float) -> float:
-    """Read until nothing has come for so long; when the last byte came."""
-    last = perf_counter()
-    while select.select([terminal], [], [], quiet_s)[0]:
-        try:
-            if not os.read(terminal, 1 << 20):
-                break
-        except OSError:
-            break
-        last = perf_counter()
-    return last
-
-
-def frames() -> None:
-    """CPU time of laying out and painting a step on six charts, the terminal written to."""
-    child, terminal = _opened("--growing")
-    told = b""
-    while True:
-        try:
-            read = os.read(terminal, 1 << 16)
-        except OSError:
-            break
-        if not read:
-            break
-        told = (told + read)[-200:]
-    os.waitpid(child, 0)
-    median, most = told.decode(errors="replace").split()[-2:]
-    print(
-        f"a step on six charts at {COLUMNS}x{ROWS} with {STEPS:,} steps: {median} ms CPU "
-        f"to lay out and paint, {most} ms at most"
-    )
-
-
-def _opened(mode: str) -> tuple[int, int]:
-    child, terminal = pty.fork()
-    if child == 0:
-        os.environ.update(
-            TERM="xterm-256color", COLORTERM="truecolor", TEXTUAL_ANIMATIONS="none", TEXTUAL_FPS="30"
-        )
-        os.execv(sys.executable, [sys.executable, "-m", "bench.keys", mode])
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
-    return child, terminal
+def renewed(page: str) -> str:
+    """The page with the table as it should be now."""
+    return PLACE.sub(lambda found: f"{found[1]}\n{table()}\n\n{found[2]}", page)
 
 
 if __name__ == "__main__":
-    main()
+    PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -117,7 +117,7 @@ def _check_rules(path: Path, text: str, table: Table) -> None:
 
     for place, one in said.items():
         try:
-            check_settings(RunSettings.model_validate(_without_runs(one)).alerts)
+            check_settings(RunSettings.model_validate(_of_a_run(one)).alerts)
         except RuleSettingsError as error:
             where = (*place, "alerts", error.rule, *((error.key,) if error.key else ()))
             raise _wrong(path, text, where, error.problem) from None
@@ -139,8 +139,8 @@ def _check_secrets(path: Path, table: Table) -> None:
         )
 
 
-def _without_runs(table: Table) -> Table:
-    return {key: value for key, value in table.items() if key != "runs"}
+def _of_a_run(table: Table) -> Table:
+    return {key: value for key, value in table.items() if key in RunSettings.model_fields}
 
 
 def _wrong(path: Path, text: str, where: Iterable[str], what: str) -> SettingsError:
