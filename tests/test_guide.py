@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.keys import PAGE, renewed
+from bench.keytable import PAGE, renewed
 from rltop.cli import COMMANDS
 from rltop.models.settings import Settings
 from rltop.monitor.config import read
@@ -16,7 +16,7 @@ DOCS = PAGE.parent
 
 
 def test_the_table_of_keys_is_that_of_the_bindings() -> None:
-    assert renewed(TEXT) == TEXT, "run `python -m bench.keys`"
+    assert renewed(TEXT) == TEXT, "run `python -m bench.keytable`"
 
 
 def test_the_settings_of_the_guide_can_be_used(tmp_path: Path) -> None:
