@@ -1,4 +1,4 @@
-"""Writes the table of keys in docs/guide.md from the bindings themselves. Usage: `python -m bench.keytable`."""
+"""Writes the table of keys in docs/guide.md from the bindings. Usage: `python -m bench.keytable`."""
 
 import re
 from pathlib import Path
