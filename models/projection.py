@@ -44,6 +44,8 @@ class Projection(Value):
     """Everything projected from one moment on. None means it cannot be said; `notes` say why."""
 
     final_usd: FinalCost | None = None
+    prior: bool = False
+    """Whether `final_usd` still rests on the configuration: fewer than three steps have told their cost."""
     remaining_s: Quantiles | None = None
     response_length_at_end: Quantiles | None = None
     budget_usd: float | None = None

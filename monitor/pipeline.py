@@ -22,12 +22,14 @@ from .health import health_of
 from .history import Row
 from .moment import Moment
 from .money.book import Book
+from .money.estimate_prior import step_prior
 from .money.flops import whole_step_mfu
 from .money.ledger import Ledger
 from .money.pricing import listed, resolve
 from .money.question import Run, usual
 from .ownkeys import OwnKeys
 from .projection.projector import Projector
+from .projection.series import WARM_UP
 from .state import RunState
 from .status import last_sign_of_life, status_of
 from .telemetry.dollars import phases_of, use_of
@@ -107,7 +109,12 @@ class Pipeline:
             projection = self._projector.finished(bill.spent_usd, budget_usd)
         else:
             projection = self._projector.project(
-                spent_usd=bill.spent_usd, budget_usd=budget_usd, since_last_step_s=since_s
+                spent_usd=bill.spent_usd,
+                budget_usd=budget_usd,
+                since_last_step_s=since_s,
+                prior=step_prior(self.info, self.state.history.evals, self._pricing)
+                if self.state.closed < WARM_UP
+                else None,
             )
         if not behind:
             self._alerts.tick(

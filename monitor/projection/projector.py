@@ -15,9 +15,11 @@ from ...models.projection import FanPoint, FinalCost, Plan, Projection
 from ...models.value import Quantiles
 from .interval import Spread
 from .memory import Memory
+from .prior import expected
 from .series import WARM_UP
 
 FAN_POINTS = 48
+FROM_PRIOR = "before the third step: from prices, groups and lengths as configured, without evaluations"
 _SHORT_BATCH = 0.9
 """The part of the last step that P10 leaves out where the last batch may be short: it is as likely to be
 any part of a whole one."""
@@ -56,12 +58,14 @@ class Projector:
         budget_usd: float | None,
         since_last_step_s: float | None = None,
         dollars_only: bool = False,
+        prior: Quantiles | None = None,
     ) -> Projection:
         """The rest of the run, seen from its last step.
 
         `spent_usd` is all that was paid so far, `since_last_step_s` the wall seconds since the last
         step closed. `dollars_only`, for after every step, leaves out what only a screen wants: time,
-        length, and the path to the end at up to 48 steps. Nothing here depends on what time it is.
+        length, and the path to the end at up to 48 steps. `prior` is what one of the first steps is expected
+        to cost, dollars; it is asked until three have been seen. Nothing here depends on what time it is.
         """
         seen, left = self._seen, self._seen.rows_left(self._plan)
         if left == 0:
@@ -73,7 +77,14 @@ class Projector:
             why_not = f"warming up: the projection needs {WARM_UP} steps"
         if left is None or why_not is not None:
             over = 1.0 if _broken(spent_usd, budget_usd) else None
-            return Projection(budget_usd=budget_usd, p_over_budget=over, notes=(why_not or "",))
+            guess = self._beforehand(left, spent_usd, prior)
+            return Projection(
+                final_usd=guess,
+                prior=guess is not None,
+                budget_usd=budget_usd,
+                p_over_budget=over,
+                notes=(why_not or "",) if guess is None else (FROM_PRIOR,),
+            )
         spread = self._usd_spread(left, spent_usd)
         final = over = breaks = None
         if spread is not None and spent_usd is not None:
@@ -157,6 +168,18 @@ class Projector:
 
     def _usd_cap(self) -> float | None:
         return self._seen.usd_cap(self._seen.usd.past.mean_of_last(1.0))
+
+    def _beforehand(
+        self, left: int | None, spent_usd: float | None, prior: Quantiles | None
+    ) -> FinalCost | None:
+        """The final cost while only the configuration, and a step or two, can tell."""
+        seen = self._seen
+        if left is None or prior is None or self._seen.free_steps:
+            return None
+        each = expected(prior, seen.usd.steps, seen.usd.past.mean_of_last(1.0) if seen.usd.steps else 0.0)
+        spent = spent_usd or 0.0
+        p10, p50, p90 = (spent + left * usd for usd in (each.p10, each.p50, each.p90))
+        return FinalCost(p10=p10, p50=p50, p90=p90)
 
     def _usd_spread(self, rows: int, spent_usd: float | None) -> Spread | None:
         """All dollars by `rows` steps from now."""
