@@ -41,7 +41,7 @@ BANDWIDTH = 0.5
 SHORTEST = 18
 """Steps; what is over sooner is projected over a step or two, of which nothing can be learnt."""
 TIMES_SHARE = 0.3
-MADE_UP_SHARE = 0.25
+MADE_UP_SHARE = 0.5
 SEEDS_PER_FAMILY = 6
 Row = tuple[float, float]
 Table = dict[str, float]

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from statistics import median
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -303,3 +304,27 @@ def test_real_runs_are_covered_about_as_often_as_promised(shared_data: Path) -> 
         found = final(plan, billed_by_tokens(run)[: len(lengths) // 2])
         inside += found.p10 <= sum(lengths) <= found.p90
     assert 0.7 <= inside / len(rows) <= 0.97
+
+
+@pytest.mark.parametrize("done", [0, 1, 2, 4, 5, 6])
+def test_a_projector_restored_among_the_first_steps_goes_on_exactly(done: int) -> None:
+    run = make("hill", 1, steps=60)
+    plan, costs = plan_of(run), billed_by_tokens(run)
+    straight = after(plan, costs[:done])
+    restored = Projector.restore(plan, from_json(to_json(straight.state())))
+    for cost in costs[done:30]:
+        straight.observe(cost)
+        restored.observe(cost)
+    assert restored.state() == straight.state()
+
+
+def test_a_step_late_in_a_long_run_is_projected_in_next_to_no_time() -> None:
+    projector = Projector(Plan(total_steps=20_000, first_step=1, max_tokens=2048))
+    costs, took = flat(2200), list[float]()
+    for cost in costs:
+        started = process_time()
+        projector.observe(cost)
+        projector.project(spent_usd=10.0 * cost.step, budget_usd=None, dollars_only=True)
+        took.append(process_time() - started)
+    # A tenth of this is what bench/projection_speed.py measures and what is promised.
+    assert median(took[2000:]) < 0.002
