@@ -15,6 +15,9 @@ def settings(parser: argparse.ArgumentParser) -> None:
         metavar="TIME",
         help="warn when the run will end later: 2026-12-01T08:00Z",
     )
+    group.add_argument(
+        "--fleet-budget", type=words.dollars, metavar="USD", help="what all runs shown may cost together"
+    )
     group.add_argument("--total-steps", type=words.count, metavar="N", help="steps the run will have")
     group.add_argument("--max-tokens", type=words.count, metavar="N", help="cap on tokens per response")
     group.add_argument("--model", metavar="ID", help="the model's id in the price book")

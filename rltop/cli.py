@@ -25,6 +25,8 @@ examples:
   rltop train.log --budget 150              say when the budget will break
   ./train.sh 2>&1 | rltop -                 a run as it prints
   rltop train.log --with metrics.jsonl      one run, told in two places
+  rltop                                     every run below this folder, a line each
+  rltop runs/a runs/b --fleet-budget 500    some runs, and what they may cost together
 
 other commands: rltop check | replay | demo | follow | whatif | estimate | prices | reconcile
                 | gpus | doctor | alerts | notify   (each has --help)
@@ -93,9 +95,10 @@ def _watch() -> Command:
     parser = _parser("", ABOUT, WATCH_EXAMPLES)
     parser.add_argument(
         "target",
-        nargs="?",
+        nargs="*",
         metavar="TARGET",
-        help="a run folder, a log, wandb:entity/project/run or its address, ssh://host/path, or - for stdin",
+        help="a run folder, a log, wandb:entity/project/run or its address, ssh://host/path, or - for stdin; "
+        "of several, and of all below a folder, a line each (.)",
     )
     parser.add_argument("--version", action="version", version=f"rltop {__version__}")
     parser.add_argument("--record", type=Path, metavar="FILE", help="write all events, to replay them later")
@@ -113,12 +116,14 @@ def _watch() -> Command:
 def _check() -> Command:
     parser = _parser(
         "check",
-        "One look at a run, on stdout.",
+        "One look at a run, on stdout; at several, as a table with their sums.",
         "examples:\n  rltop check train.log\n"
-        "  rltop check runs/my-run --json --budget 40 --fail-on critical\n",
+        "  rltop check runs/my-run --json --budget 40 --fail-on critical\n"
+        "  rltop check runs/* --fleet-budget 500\n",
     )
-    parser.add_argument("target", metavar="TARGET", help="a run folder or a log")
-    parser.add_argument("--json", action="store_true", help="print schema 1 of the JSON report")
+    parser.add_argument("target", nargs="+", metavar="TARGET", help="a run folder or a log")
+    about = "print schema 1 of the JSON report; of several runs, a line each"
+    parser.add_argument("--json", action="store_true", help=about)
     arguments.fail_on(parser)
     arguments.also(parser)
     arguments.settings(parser)

@@ -3,24 +3,29 @@
 It draws when something is new and at no other time. A runner that fails is a line on the screen.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual.app import App, SystemCommand
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.reactive import var
 from textual.screen import Screen
 
+from ..models.fleet import FleetRow
+from ..monitor.fleet.frame import FleetFrame
 from ..monitor.frame import Frame
 from . import bindings
-from .runner import Runner
+from .runner import FleetRunner, ManyRuns, Runner
 from .screens.framed import FramedScreen
 from .screens.overview import Overview
 from .themes import DARK, THEMES, fallbacks
 from .widgets.replay import ReplayBar
+
+if TYPE_CHECKING:
+    from .widgets.fleettable import FleetTable
 
 REST_S = 0.25
 """Shortest time between two frames on screen."""
@@ -39,7 +44,7 @@ SomeScreen = TypeVar("SomeScreen", bound=Screen[None])
 
 
 class RltopApp(App[None]):
-    """rltop on one run, live or replayed."""
+    """rltop on one run, live or replayed; or on many, any of which can be opened."""
 
     TITLE = "rltop"
     CSS_PATH = "rltop.tcss"
@@ -61,6 +66,11 @@ class RltopApp(App[None]):
         self._latest: Frame | None = None
         self._resting = False
         self._trouble = ""
+        self._fleet: FleetRunner | None = None
+        """Where the run on screen was opened from."""
+        self._fleet_frame: FleetFrame | None = None
+        self._alone = False
+        """Whether there was one run alone has been seen, and that one shown."""
         for known in THEMES:
             self.register_theme(known)
         self.theme = theme
@@ -77,14 +87,15 @@ class RltopApp(App[None]):
 
     def on_ready(self) -> None:
         # The first picture comes before any work: an empty screen that answers beats a late one.
-        self.run_worker(self._run(), name="runner", exclusive=True, exit_on_error=False)
+        self.run_worker(self._run(self._runner), group="run", exclusive=True, exit_on_error=False)
 
-    async def _run(self) -> None:
+    async def _run(self, runner: Runner) -> None:
         try:
-            await self._runner.run(self.publish)
+            await runner.run(self.publish)
+        except ManyRuns as many:
+            self.run_worker(self._show_fleet(many.fleet), group="fleet", exclusive=True, exit_on_error=False)
         except Exception as error:  # noqa: BLE001 - the screen with the last figures is worth more than a traceback
-            first_line = (str(error) or type(error).__name__).splitlines()[0]
-            self._trouble = f"reading has stopped: {first_line}"
+            self._trouble = f"reading has stopped: {_first_line(error)}"
             for screen in self._framed():
                 screen.set_trouble(self._trouble)
 
@@ -115,7 +126,8 @@ class RltopApp(App[None]):
                 screen.show(frame)
 
     def _framed(self) -> list[FramedScreen]:
-        return [screen for screen in self.screen_stack if isinstance(screen, FramedScreen)]
+        of_run = self.screen_stack if self._fleet is None else self.screen_stack[1:]
+        return [screen for screen in of_run if isinstance(screen, FramedScreen)]
 
     def _catch_up(self, screen: FramedScreen) -> None:
         """Give a screen that has just opened what the others know."""
@@ -123,6 +135,66 @@ class RltopApp(App[None]):
             screen.show(self.frame)
         if self._trouble:
             screen.set_trouble(self._trouble)
+
+    # Many runs
+
+    @property
+    def _floor(self) -> int:
+        """Screens that stay when a view is left: the overview, and below it those of the fleet."""
+        return 1 if self._fleet is None else 3
+
+    async def _show_fleet(self, fleet: FleetRunner) -> None:
+        """Over the overview of no run, since Textual cannot do without a first screen."""
+        from .screens.fleet import FleetScreen  # few need it, and none before the first picture
+
+        self._fleet = fleet
+        while len(self.screen_stack) > 1:
+            await self.pop_screen()
+        screen = self._prepared(FleetScreen(id="fleet"))
+        await self.push_screen(screen)
+        try:
+            await fleet.run(self.publish_fleet)
+        except Exception as error:  # noqa: BLE001 - as for one run
+            screen.set_trouble(f"reading has stopped: {_first_line(error)}")
+
+    def publish_fleet(self, fleet: FleetFrame) -> None:
+        """Take a frame of all runs on the app's loop. They come seldom enough to be drawn as they come."""
+        from .screens.fleet import FleetScreen
+
+        self._fleet_frame = fleet
+        if len(self._framed()) == 0:
+            for screen in self.screen_stack:
+                if isinstance(screen, FleetScreen):
+                    screen.show_fleet(fleet)
+        scan = fleet.scan
+        if not self._alone and fleet.rows and not fleet.totals.reading and scan is not None and scan.complete:
+            self._alone = True
+            if len(fleet.rows) == 1:
+                self.run_worker(self._open(fleet.rows[0]))
+
+    async def on_fleet_table_opened(self, event: "FleetTable.Opened") -> None:
+        await self._open(event.row)
+
+    async def _open(self, row: FleetRow) -> None:
+        """Show a run of the fleet."""
+        if self._fleet is None or self._framed():
+            return
+        self._runner = self._fleet.open(row)
+        self._latest = None
+        self.set_reactive(RltopApp.frame, None)
+        self._trouble = ""
+        await self.push_screen(self._prepared(Overview()))
+        self.run_worker(self._run(self._runner), group="run", exclusive=True, exit_on_error=False)
+
+    def _close_run(self) -> None:
+        """Back to the fleet, and let go of the run."""
+        from .screens.fleet import FleetScreen
+
+        self.workers.cancel_group(self, "run")  # pyright: ignore[reportUnknownMemberType] - Textual's own types
+        self.pop_screen()
+        fleet = self.screen
+        if isinstance(fleet, FleetScreen) and self._fleet_frame is not None:
+            fleet.show_fleet(self._fleet_frame)
 
     # Keys
 
@@ -138,14 +210,16 @@ class RltopApp(App[None]):
             yield SystemCommand(title.capitalize(), f"key {binding.key_display or binding.key}", run)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A key of the replay is no key while live."""
+        """A key of the replay is no key while live, and one of a run's screens none while none is open."""
+        if action in ("view", "go_to") and self._fleet is not None:
+            return bool(self._framed())
         return not action.startswith("replay_") or self._runner.control is not None
 
     def action_help(self) -> None:
         """Show the keys that work here."""
         from .screens.help import HelpScreen
 
-        here = self.screen.KEYS if isinstance(self.screen, FramedScreen) else ()
+        here: Sequence[Binding] = getattr(self.screen, "KEYS", ())
         replay = bindings.REPLAY if self._runner.control is not None else ()
         self.push_screen(self._prepared(HelpScreen(here, replay)))
 
@@ -156,13 +230,15 @@ class RltopApp(App[None]):
         self.push_screen(self._prepared(GoTo(self._runner.control, self.frame)))
 
     def action_leave(self) -> None:
-        """Close what lies over the overview."""
-        if len(self.screen_stack) > 1:
+        """Close what lies over the overview, and then the run, where it was opened from many."""
+        if len(self.screen_stack) > self._floor:
             self.pop_screen()
+        elif self._fleet is not None and self._framed():
+            self._close_run()
 
     async def action_view(self, name: str) -> None:
         """Open a screen by its name."""
-        while len(self.screen_stack) > 1:
+        while len(self.screen_stack) > self._floor:
             await self.pop_screen()
         if name in VIEWS:
             screen = self._prepared(_view(name))
@@ -222,6 +298,10 @@ class RltopApp(App[None]):
 
     def on_replay_bar_sought(self, event: ReplayBar.Sought) -> None:
         self.action_replay_seek(event.fraction)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]
 
 
 def _view(name: str) -> FramedScreen:

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Protocol
 
+from ..models.fleet import FleetRow
+from ..monitor.fleet.frame import FleetFrame
 from ..monitor.frame import Frame
 
 
@@ -34,6 +36,26 @@ class ReplayControl(Protocol):
         ...
 
 
+class FleetRunner(Protocol):
+    """Makes frames of many runs until it is cancelled, and opens any of them."""
+
+    def open(self, row: FleetRow) -> "Runner":
+        """A runner of one of the runs. Returns at once."""
+        ...
+
+    async def run(self, publish: Callable[[FleetFrame], None]) -> None:
+        """Publish frames on the running loop; the screen takes the latest and may skip any."""
+        ...
+
+
+class ManyRuns(Exception):
+    """What a runner raises that was to show one run and found many: they are shown instead."""
+
+    def __init__(self, fleet: FleetRunner) -> None:
+        super().__init__("many runs")
+        self.fleet = fleet
+
+
 class Runner(Protocol):
     """Makes frames until it is cancelled."""
 
@@ -43,5 +65,9 @@ class Runner(Protocol):
         ...
 
     async def run(self, publish: Callable[[Frame], None]) -> None:
-        """Publish frames on the running loop; the screen takes the latest and may skip any."""
+        """Publish frames on the running loop; the screen takes the latest and may skip any.
+
+        Raises:
+            ManyRuns: there is not one run to show.
+        """
         ...

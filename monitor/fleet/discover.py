@@ -12,11 +12,13 @@ from pathlib import Path
 from ..clock import Clock
 from ..source import Format, Probe
 from ..sources.jsonl import FORMAT as JSONL
+from ..sources.mlflow import FORMAT as MLFLOW
 from ..sources.tensorboard import FORMAT as TENSORBOARD
 from ..sources.tinker import FORMAT as TINKER
 from ..sources.train_console import FORMAT as PRINTS
 from ..sources.trl import FORMAT as TRL
 from ..target import TargetError, probe, recognise
+from .frame import Scan
 from .walk import Folder, Log, Walk
 
 HEAD_BYTES = 64 * 1024
@@ -26,6 +28,8 @@ LIKELY = 0.15
 WORDS = ("step", "loss", "reward", "rollout", "perf", "epoch", "iter", "verl")
 """Every trainer prints one of these. Looking for them is quicker than asking each format."""
 STATE = "trainer_state.json"
+MLFLOW_RUN = {"meta.yaml", "metrics", "params"}
+"""What an MLflow store keeps of each run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,22 +40,6 @@ class Found:
     """As `rltop PATH` takes it."""
     modified_at: float
     """Unix seconds of the newest change."""
-
-
-@dataclass(frozen=True, slots=True)
-class Scan:
-    """How far the search has come."""
-
-    files: int = 0
-    folders: int = 0
-    unreadable: int = 0
-    """Folders and files that may not be read."""
-    waiting: int = 0
-    """Files that may be logs and have not been looked at yet."""
-    cut: bool = False
-    """There is more than is ever gone through: too deep, or too many."""
-    complete: bool = False
-    """Everything was walked and looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +126,13 @@ class Discovery:
         return known is None or (known.form is None and log.size != known.log.size)
 
     def _look_for_start(self, folder: Folder) -> None:
-        """A run folder whose steps are elsewhere: only its checkpoints have them, or none has come yet."""
+        """A run folder that no log of steps lies in: they are below it, or none has come yet."""
         self._starting.pop(folder.path, None)
-        saved = STATE not in folder.names and any(name.startswith("checkpoint-") for name in folder.names)
-        form = TINKER if "config.json" in folder.names else TRL if saved else None
+        names = folder.names
+        saved = STATE not in names and any(name.startswith("checkpoint-") for name in names)
+        form = TINKER if "config.json" in names else TRL if saved else None
+        if names >= MLFLOW_RUN:
+            form = MLFLOW
         if form is None:
             return
         try:

@@ -3,7 +3,22 @@
 from dataclasses import dataclass
 
 from ...models.fleet import FleetRow, FleetTotals
-from .discover import Scan
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """How far the search has come."""
+
+    files: int = 0
+    folders: int = 0
+    unreadable: int = 0
+    """Folders and files that may not be read."""
+    waiting: int = 0
+    """Files that may be logs and have not been looked at yet."""
+    cut: bool = False
+    """There is more than is ever gone through: too deep, or too many."""
+    complete: bool = False
+    """Everything was walked and looked at."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

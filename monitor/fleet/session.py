@@ -12,7 +12,7 @@ from ...models.fleet import FleetRow
 from ..clock import Clock
 from ..session import in_thread
 from .discover import Discovery
-from .frame import FleetFrame
+from .frame import FleetFrame, Scan
 from .run import FleetRun, Open
 from .totals import totals_of
 from .twins import Twins
@@ -47,6 +47,7 @@ class FleetSession:
         self._budget_usd = budget_usd
         self._discovery = Discovery(roots, clock) if roots else None
         self._search_at = float("-inf")
+        self._scan: Scan | None = Scan() if roots else None
         self._runs = {target: FleetRun([target], open_) for target in dict.fromkeys(named)}
         self._twins = Twins()
         self._suspected: list[tuple[str, str]] = []
@@ -99,8 +100,8 @@ class FleetSession:
             now=now,
             rows=tuple(rows),
             totals=totals_of(rows, self._budget_usd),
-            scan=None if self._discovery is None else self._discovery.scan,
-            roots=tuple(str(root) for root in self._roots),
+            scan=self._scan,
+            roots=tuple(_called(root) for root in self._roots),
         )
 
     def _search(self) -> bool:
@@ -113,10 +114,12 @@ class FleetSession:
             target = str(found.path)
             if target not in self._runs and target not in self._absorbed:
                 self._add(target, found.modified_at)
+        if complete or self._scan is None or not self._scan.complete:
+            self._changed = True
+            self._scan = discovery.scan  # of a further search, what counts is where it ends
         if complete:
             discovery.again()
             self._search_at = now + SEARCH_AGAIN_S
-        self._changed |= discovery.scan.complete
         return not complete
 
     def _add(self, target: str, modified_at: float) -> None:
@@ -200,3 +203,9 @@ class FleetSession:
 def _by_age(row: FleetRow) -> tuple[float, str]:
     """The newest first."""
     return (-(row.modified_at or float("inf")), row.id)
+
+
+def _called(root: Path) -> str:
+    """A folder as its user knows it: below the home folder, or in full."""
+    path, home = root.absolute(), Path.home()
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) and path != home else str(path)

@@ -47,6 +47,7 @@ def settings_of(args: argparse.Namespace, **more: object) -> Settings:
     """
     given: dict[str, object] = {
         "budget_usd": args.budget,
+        "fleet_budget_usd": args.fleet_budget,
         "total_steps": args.total_steps,
         "max_tokens": args.max_tokens,
         "model": args.model,

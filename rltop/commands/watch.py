@@ -1,7 +1,7 @@
-"""`rltop TARGET`: the screen, on a run that grows or has ended.
+"""`rltop [TARGET…]`: the screen, on a run that grows or has ended, or on many.
 
-Its one rule: the first picture waits for nothing. The run is opened, and all that reads, prices and projects
-is imported, once the screen is there.
+Its one rule: the first picture waits for nothing. Runs are looked for and opened, and all that reads, prices
+and projects is imported, once the screen is there.
 """
 
 import argparse
@@ -12,39 +12,66 @@ from typing import TYPE_CHECKING
 from ..models.settings import Settings
 from ..monitor.frame import Frame
 from ..monitor.places import place_of
+from ..tui.runner import ManyRuns
 from .flags import complain, gpus_of, has_screen, on_screen, settings_of
 from .telling import Telling
 
 if TYPE_CHECKING:
     from ..monitor.session import Session
     from ..monitor.telemetry.source import GpuSource
+    from .fleet import Fleet
+
+LOOK_S = 1.0
+"""How long a folder is looked through for one run, before it is shown as one of many."""
 
 
 def run(args: argparse.Namespace) -> int:
-    """Follow a target on the screen until the user leaves."""
-    target = args.target or only_run_here()
-    if target is None:
-        return complain("no run named: give a run folder or a log, or try `rltop demo`")
+    """Follow targets on the screen until the user leaves."""
+    targets: list[str] = args.target
+    if len(targets) > 1 and (why := _unfit(targets, args)):
+        return complain(why)
     if args.plain:
-        from .follow import follow
-        from .plain import LinePrinter
-
-        return follow(args, target, "never", LinePrinter())
+        return _plain(targets, args)
     if not has_screen():
         return complain("the screen needs a terminal; --plain, `rltop check` and `rltop follow` do not")
     pipe = 0
-    if target == "-":
+    if targets == ["-"]:
         from .opening import spare_the_keyboard
 
         pipe = spare_the_keyboard()
-    if place_of(target) is not None and (why := _unusable(target)):
-        return complain(why)
+    for target in (*targets, *args.also):
+        if place_of(target) is not None and (why := _unusable(target)):
+            return complain(why)
     settings, gpus = settings_of(args), gpus_of(args)
     telling = Telling(args, settings.notify)
     try:
-        return on_screen(_Opening(target, args.also, settings, args.record, pipe, telling, gpus), args)
+        return on_screen(Opening(targets, args, settings, pipe, telling, gpus, args.also), args)
     finally:
         telling.close()
+
+
+def _plain(targets: Sequence[str], args: argparse.Namespace) -> int:
+    """One run as lines."""
+    from .follow import follow
+    from .plain import LinePrinter
+
+    one = targets[0] if targets else only_run_below(Path())
+    if one is None:
+        return complain("--plain shows one run: give a run folder or a log")
+    return follow(args, str(one), "never", LinePrinter())
+
+
+def _unfit(targets: Sequence[str], args: argparse.Namespace) -> str:
+    """Why several targets cannot be shown at once."""
+    if "-" in targets:
+        return "- is a run by itself: pipe it into an rltop of its own"
+    if args.plain:
+        return "--plain shows one run; several were named"
+    if args.record is not None:
+        return "--record needs one run; several were named"
+    if args.also:
+        return "--with needs one run that the log is of; several were named"
+    return ""
 
 
 def _unusable(target: str) -> str:
@@ -59,53 +86,94 @@ def _unusable(target: str) -> str:
     return ""
 
 
-class _Opening:
-    """Opens the run when the screen is up, then follows it."""
+class Opening:
+    """Opens the run when the screen is up, then follows it; or says that there are many."""
 
     control = None
 
     def __init__(
         self,
-        target: str,
-        also: Sequence[str],
+        targets: Sequence[str],
+        args: argparse.Namespace,
         settings: Settings,
-        record: Path | None,
-        pipe: int,
-        telling: Telling,
-        gpus: "GpuSource | None",
+        pipe: int = 0,
+        telling: Telling | None = None,
+        gpus: "GpuSource | None" = None,
+        also: Sequence[str] = (),
+        one: bool = False,
     ) -> None:
-        self._target = target
-        self._also = also
+        """`one`: it is one run, and is not looked into for others."""
+        self._targets = targets
+        self._args = args
         self._settings = settings
-        self._record = record
         self._pipe = pipe
         self._telling = telling
         self._gpus = gpus
+        self._also = also
+        self._is_one = one or bool(also)
 
     async def run(self, publish: Callable[[Frame], None]) -> None:
         import asyncio
 
         session = await asyncio.to_thread(self._open)
-        await session.run(self._telling.passing(publish))
+        passing = publish if self._telling is None else self._telling.passing(publish)
+        await session.run(passing)
 
     def _open(self) -> "Session":
+        target = self._target()
         from ..monitor.clock import SystemClock
         from ..monitor.session import Session
         from ..monitor.telemetry.places import local
         from .opening import pipeline, recorder_of, waiting_sources_of
 
-        self._telling.open(check=False)
+        if self._telling is not None:
+            self._telling.open(check=False)
         gpus = self._gpus or local(want_tensor=True)
-        sources = (*waiting_sources_of(self._target, self._pipe, self._also), gpus)
-        return Session(sources, pipeline(self._settings), SystemClock(), recorder=recorder_of(self._record))
+        sources = (*waiting_sources_of(target, self._pipe, self._also), gpus)
+        record = recorder_of(self._args.record)
+        return Session(sources, pipeline(self._settings), SystemClock(), recorder=record)
+
+    def _target(self) -> str:
+        """The one target there is.
+
+        Raises:
+            ManyRuns: several are named, or lie below the folder named; or none does yet.
+        """
+        if len(self._targets) > 1:
+            raise ManyRuns(self._fleet(named=self._targets))
+        target = self._targets[0] if self._targets else "."
+        folder = Path(target)
+        if self._is_one or target == "-" or place_of(target) is not None or not folder.is_dir():
+            return target
+        one = only_run_below(folder)
+        if one is None:
+            raise ManyRuns(self._fleet(roots=[folder]))
+        return str(one)
+
+    def _fleet(self, named: Sequence[str] = (), roots: Sequence[Path] = ()) -> "Fleet":
+        from .fleet import Fleet
+
+        return Fleet(self._settings, self._opened, named, roots)
+
+    def _opened(self, target: str, also: Sequence[str]) -> "Opening":
+        """A run of the fleet. Nobody is told of its alerts: the user has it before his eyes."""
+        gpus = gpus_of(self._args)
+        return Opening([target], self._args, self._settings, gpus=gpus, also=also, one=True)
 
 
-def only_run_here() -> str | None:
-    """The current folder, when it holds a run."""
+def only_run_below(folder: Path) -> Path | None:
+    """The run that a folder is, or the only one that lies below it; None where there are several, or none."""
+    from ..monitor.clock import SystemClock
+    from ..monitor.fleet.discover import Discovery
     from ..monitor.target import TargetError, open_target
 
-    try:
-        open_target(Path())
-    except TargetError:
+    search = Discovery([folder], SystemClock())
+    complete = search.look(LOOK_S)
+    found = search.found
+    if len(found) > 1 or not complete:
         return None
-    return "."
+    try:
+        open_target(folder)
+    except TargetError:
+        return found[0].path if found else None
+    return folder

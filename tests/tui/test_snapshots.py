@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 from pytest_textual_snapshot import normalize_svg  # pyright: ignore[reportMissingTypeStubs]
 
+from rltop.monitor.fleet.frame import FleetFrame
 from rltop.monitor.frame import Frame
 from rltop.tui.app import RltopApp
 from rltop.tui.compareapp import CompareApp
 from rltop.tui.themes import DARK, LIGHT
 
-from . import demos, frames
+from . import demos, fleets, frames
 from .runners import Frames, Keyboard, until
 from .test_compare_screen import both as tinker_and_verl
 from .test_compare_screen import until as compared
@@ -144,6 +145,32 @@ async def test_the_light_theme_looks_as_pictured(looks_as_pictured: Callable[[st
 
 async def test_ascii_looks_as_pictured(looks_as_pictured: Callable[[str, str], None]) -> None:
     looks_as_pictured("ascii-80x24", await drawn(run_of("verl"), (80, 24), (), "COST", ascii_only=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "shown", "size", "keys", "on_screen"),
+    [
+        ("fleet-80x24", fleets.fleet(), (80, 24), (), "math-4b-grpo"),
+        ("fleet-120x40", fleets.fleet(), (120, 40), ("g",), "3 runs"),
+        ("fleet-200x50", fleets.fleet((*fleets.ROWS, *fleets.many(60)[7:])), (200, 50), ("c",), "by cost"),
+        ("fleet-filtered-120x40", fleets.fleet(), (120, 40), ("slash", *"alert:any cost>20"), "2 of 7"),
+        ("fleet-empty-80x24", fleets.fleet((), None), (80, 24), (), "no runs below"),
+    ],
+)
+async def test_many_runs_look_as_pictured(
+    looks_as_pictured: Callable[[str, str], None],
+    name: str,
+    shown: FleetFrame,
+    size: tuple[int, int],
+    keys: tuple[str, ...],
+    on_screen: str,
+) -> None:
+    app = RltopApp(fleets.Opening(fleets.Fleets(shown)))
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, app, "runs")
+        await pilot.press(*keys)
+        await until(pilot, app, on_screen)
+        looks_as_pictured(name, app.export_screenshot())
 
 
 async def drawn(

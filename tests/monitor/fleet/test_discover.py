@@ -162,3 +162,15 @@ def test_the_real_runs_are_all_found(shared_data: Path) -> None:
     ):
         assert one in found
     assert not any("iteration_" in path for path in found)
+
+
+def test_the_runs_of_an_MLflow_store_are_found_one_by_one(tmp_path: Path) -> None:
+    for name in ("aaa", "bbb"):
+        run = tmp_path / "mlruns" / "1" / name
+        (run / "params").mkdir(parents=True)
+        (run / "metrics").mkdir()
+        (run / "meta.yaml").write_text(
+            f"run_id: {name}\nrun_name: {name}\nstatus: 1\nstart_time: 1767000000000\n"
+        )
+        (run / "metrics" / "loss").write_text("1767000001000 0.5 1\n1767000002000 0.4 2\n")
+    assert paths(tmp_path) == ["mlruns/1/aaa", "mlruns/1/bbb"]
