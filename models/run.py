@@ -1,6 +1,8 @@
 """What is known of a run as a whole: facts that sources report piecemeal and the fold merges."""
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator
 
 from .value import Value
 
@@ -10,6 +12,14 @@ Algorithm = Literal["rl", "ppo", "sft", "dpo", "distill"]
 """What decides how tokens are metered: `rl` is critic-free policy gradient (GRPO and its kin)."""
 RunStatus = Literal["running", "finished", "stalled", "crashed", "unknown"]
 ConfigValue = str | int | float | bool | None
+
+
+def _countable(value: object) -> object:
+    """A number that no float holds exactly counts nothing: it comes from a damaged log, and is unknown."""
+    return None if isinstance(value, int) and abs(value) > 2**53 else value
+
+
+Count = Annotated[int | None, BeforeValidator(_countable)]
 
 
 class RunInfo(Value):
@@ -29,29 +39,29 @@ class RunInfo(Value):
     platform: Platform | None = None
     algorithm: Algorithm | None = None
     multi_turn: bool | None = None
-    gpus: int | None = None
+    gpus: Count = None
     """GPUs that the run holds and pays for, trainer and rollout together."""
     gpu_type: str | None = None
     """Short name from the GPU table, such as `B200`, or the device name of the log."""
-    total_steps: int | None = None
-    first_step: int | None = None
+    total_steps: Count = None
+    first_step: Count = None
     """Number of the first training step, 0 or 1."""
-    max_tokens: int | None = None
+    max_tokens: Count = None
     """Cap on sampled tokens per response (per turn on Tinker)."""
-    max_prompt_tokens: int | None = None
-    groups: int | None = None
+    max_prompt_tokens: Count = None
+    groups: Count = None
     """Prompts (groups) per step."""
-    group_size: int | None = None
+    group_size: Count = None
     """Rollouts per prompt."""
-    lora_rank: int | None = None
+    lora_rank: Count = None
     """0 when the log says full fine-tuning; None when it does not say."""
     reference_pass: bool | None = None
     """Whether a reference log-prob pass is paid in each step."""
     activation_checkpointing: bool | None = None
-    eval_every: int | None = None
+    eval_every: Count = None
     eval_at_start: bool | None = None
     eval_at_end: bool | None = None
-    save_every: int | None = None
+    save_every: Count = None
     started_at: float | None = None
     """Unix seconds."""
     session_id: str | None = None
