@@ -76,7 +76,7 @@ class Devices:
             return Sweep(tuple(_told(slot, "unknown") for slot in self._slots), fault.reason, fault.retry_s)
         if not gpus:
             return Sweep((), NO_GPU.reason, NO_GPU.retry_s)
-        return Sweep(gpus, self._note(now))
+        return Sweep(gpus, self._note(now) or _sick(gpus) or self._denied())
 
     def close(self) -> None:
         """Let go of the driver. May be called twice; a later sweep attaches again."""
@@ -216,8 +216,17 @@ class Devices:
         if fresh:
             _, slot = max(fresh, key=lambda each: each[0])
             return f"GPU {slot.index}: {named(slot.xid or 0)}"
+        return ""
+
+    def _denied(self) -> str:
         denied = sorted({name for slot in self._slots for name in slot.gauges.denied})
         return f"no permission to read {', '.join(denied)}" if denied else ""
+
+
+def _sick(gpus: tuple[Gpu, ...]) -> str:
+    """What the driver wants done."""
+    sick = [gpu for gpu in gpus if gpu.recovery not in (None, "none")]
+    return f"GPU {sick[0].index} is not well; the driver wants: {sick[0].recovery}" if sick else ""
 
 
 def _lists(gauges: Gauges, driver: Driver, gpu: Handle) -> dict[str, Any]:

@@ -4,7 +4,7 @@ All of 1,024 GPUs in one figure is 84 kB; all their figures with all labels, 2.8
 the last value for five minutes after an exporter has gone, so it is also asked when each was last heard.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, cast
 from urllib.parse import urlencode
 
@@ -128,7 +128,13 @@ class PrometheusProbe:
             for series in cast("list[Any]", answer["data"]["result"]):
                 at, text = series["value"]
                 if (value := number(text)) is not None:
-                    labels = cast("Mapping[object, object]", series["metric"])
-                    yield {str(name): str(value) for name, value in labels.items()}, value, float(at)
-        except (ValueError, TypeError, KeyError):
+                    yield _labels(series["metric"]), value, float(at)
+        except (ValueError, TypeError, KeyError, AttributeError):
             raise FetchError(f"{self.who}: not an answer of Prometheus") from None
+
+
+def _labels(told: dict[str, Any]) -> dict[str, str]:
+    """Names and values; whatever else a server may send is text too from here on."""
+    if set(map(type, told.values())) <= {str}:
+        return told
+    return {name: str(value) for name, value in told.items()}

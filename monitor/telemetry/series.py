@@ -127,8 +127,8 @@ class Hosts:
             self._sort_in(found, point, host)
         return [
             GpuSample(
-                at=at.get(name, 0.0) if isinstance(at, Mapping) else at,
-                host=name,
+                at=at.get(printable(name), 0.0) if isinstance(at, Mapping) else at,
+                host=printable(name),
                 backend=self._vocabulary.backend,
                 gpus=gpus,
                 note=_note(gpus),
@@ -162,7 +162,7 @@ class Hosts:
         known = self._known.setdefault(host, {})
         for index, unit in units.items():
             before = known.get(index, (None, None))
-            known[index] = (unit.uuid or before[0], unit.name or before[1])
+            known[index] = (_shown(unit.uuid) or before[0], _shown(unit.name) or before[1])
         return tuple(
             _gpu(index, uuid, name, units.get(index)) for index, (uuid, name) in sorted(known.items())
         )
@@ -195,7 +195,7 @@ def _part(number: int, part: _Unit) -> MigSlice:
     values: dict[str, Any] = dict(part.values)
     total_gb = _total(values)
     return MigSlice(
-        index=number, name=part.name, mem_used_gb=values.get("mem_used_gb"), mem_total_gb=total_gb
+        index=number, name=_shown(part.name), mem_used_gb=values.get("mem_used_gb"), mem_total_gb=total_gb
     )
 
 
@@ -214,8 +214,14 @@ def _note(gpus: tuple[Gpu, ...]) -> str:
 
 
 def _first(labels: Mapping[str, str], names: tuple[str, ...]) -> str | None:
-    found = next((labels[name] for name in names if labels.get(name)), None)
-    return None if found is None else printable(found)
+    for name in names:
+        if found := labels.get(name):
+            return found
+    return None
+
+
+def _shown(text: str | None) -> str | None:
+    return None if text is None else printable(text)
 
 
 def _whole(text: str | None) -> int | None:

@@ -98,7 +98,10 @@ class Snapshot:
         return self._text(handle, "name")
 
     def read(self, handle: Handle, what: Ask) -> tuple[float, ...]:
-        return tuple(_float(value) for value in self._told(handle, what))
+        values = tuple(_float(value) for value in self._told(handle, what))
+        if len(values) != (2 if what.startswith("memory") else 1):
+            raise NvmlError(UNKNOWN, "not so many numbers")
+        return values
 
     def processes(self, handle: Handle) -> list[Process]:
         try:

@@ -223,6 +223,17 @@ def test_matchers_narrow_a_shared_prometheus_down() -> None:
     assert [sample.host for sample in samples] == ["node002"]
 
 
+def test_labels_of_a_server_that_are_no_text_are_taken_as_text() -> None:
+    def answer(path: str, body: str) -> bytes:
+        labels = {"__name__": "DCGM_FI_DEV_GPU_UTIL", "gpu": 3, "hostname": "a\u001b[2J", "modelName": ["x"]}
+        return json.dumps({"data": {"result": [{"metric": labels, "value": [NOW, "55"]}]}}).encode()
+
+    with serving(answer) as host:
+        (sample,) = one_look(f"prom:http://{host}")
+    assert (sample.host, sample.gpus[0].index, sample.gpus[0].util) == ("a", 3, 55.0)
+    assert sample.at > 0
+
+
 def test_a_prometheus_without_gpus_says_so() -> None:
     prometheus = LittlePrometheus(0, 0, NOW)
     with serving(prometheus.answer) as host:
@@ -235,7 +246,11 @@ def test_a_prometheus_without_gpus_says_so() -> None:
         sampler.close()
 
 
-@pytest.mark.parametrize("answer", [b"<html>", b"{}", b'{"data": {"result": [{"value": 3}]}}', b"[]"])
+@pytest.mark.parametrize(
+    "answer",
+    [b"<html>", b"{}", b'{"data": {"result": [{"value": 3}]}}', b"[]",
+     b'{"data": {"result": [{"value": [1, "2"], "metric": 3}]}}', b'{"data": {"result": 3}}'],
+)  # fmt: skip
 def test_what_is_no_prometheus_is_named(answer: bytes) -> None:
     with serving(lambda path, body: answer) as host:
         (sampler,) = samplers_of(f"prom:http://{host}")

@@ -333,6 +333,7 @@ def test_what_must_be_done_for_a_sick_gpu_is_told(play: Play) -> None:
     words = ["none", "reset", "reboot", "drain", "drain and reset", "other", "other", "other"]
     assert [gpu["recovery"] for gpu in told["gpus"]] == words
     assert told["gpus"][0]["ecc_errors"] == 3
+    assert told["note"] == "GPU 1 is not well; the driver wants: reset"
 
 
 def test_a_driver_that_does_not_know_the_recovery_action_is_not_asked_again(play: Play) -> None:
