@@ -39,8 +39,8 @@ def unreadable(state: RunState) -> str:
     return failed[0].reason if failed and len(failed) == len(sources) else ""
 
 
-def settings_of(args: argparse.Namespace, **more: object) -> Settings:
-    """The settings: flags over rltop.toml over `more`.
+def settings_of(args: argparse.Namespace, target: str | None = None, **more: object) -> Settings:
+    """The settings: flags over rltop.toml over `more`; of `target`, or else of the one that is named.
 
     Raises:
         SettingsError: a file of settings cannot be used.
@@ -62,7 +62,15 @@ def settings_of(args: argparse.Namespace, **more: object) -> Settings:
         names = ("prefill", "sample", "train", "prefill_cached")
         given["token_rates"] = TokenRates(**dict(zip(names, args.price, strict=False)))
     known = {name: value for name, value in given.items() if value is not None}
-    return Settings.model_validate({**more, **load(config_files(), getattr(args, "target", None)), **known})
+    target = target or _only_target(args)
+    return Settings.model_validate({**more, **load(config_files(), target), **known})
+
+
+def _only_target(args: argparse.Namespace) -> str | None:
+    named: str | list[str] | None = getattr(args, "target", None)
+    if isinstance(named, list):
+        return named[0] if len(named) == 1 else None
+    return named
 
 
 def gpus_of(args: argparse.Namespace) -> "GpuSource | None":

@@ -41,7 +41,7 @@ def follow(
     args: argparse.Namespace, target: str, fail_on: Severity | Literal["never"], printer: Teller
 ) -> int:
     """Follow a target until it ends, telling of it by `printer`; the exit code."""
-    settings = settings_of(args)
+    settings = settings_of(args, target)
     gpus = gpus_of(args)
     telling = Telling(args, settings.notify)
     telling.open(check=True)

@@ -131,7 +131,9 @@ class Opening:
         gpus = self._gpus or local(want_tensor=True)
         sources = (*waiting_sources_of(target, self._pipe, self._also), gpus)
         record = recorder_of(self._args.record)
-        return Session(sources, pipeline(self._settings), SystemClock(), recorder=record)
+        # What is said of this run alone is known by its name, which a folder may have had to be searched for.
+        settings = settings_of(self._args, target)
+        return Session(sources, pipeline(settings), SystemClock(), recorder=record)
 
     def _target(self) -> str:
         """The one target there is.

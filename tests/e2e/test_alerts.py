@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -90,3 +91,10 @@ def test_a_run_that_grows_is_a_line_a_step(demo: Path, tmp_path: Path) -> None:
             seen.append(json.loads(process.stdout.readline())["run"]["steps_done"])
         process.terminate()
     assert seen == [20, 21, 22, 23, 24]
+
+
+def test_what_is_said_of_a_run_holds_for_the_one_in_the_current_folder(demo: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "mine-1"
+    shutil.copytree(demo / "gsm8k-tinker", folder)
+    (folder / "rltop.toml").write_text('[runs."mine-*"]\nbudget_usd = 1\n[runs."other-*"]\nbudget_usd = 2\n')
+    assert "budget broken: $12.97 of $1.00" in run("--plain", cwd=folder).stdout
