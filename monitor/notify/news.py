@@ -53,6 +53,9 @@ class News:
         """
         if frame.behind or frame.alerts is self._last:
             return []
+        if self._last is None and not frame.alerts and not len(frame.state.history):
+            # Nothing has been read yet: what the log holds already is no news when it comes.
+            return []
         first, self._last = self._last is None, frame.alerts
         if first and frame.status == "finished":
             self._seen.update(key for key, _ in _keyed(frame.alerts))

@@ -12,12 +12,22 @@ import pytest
 from rltop.models.alert import Alert, Severity
 from rltop.models.run import RunStatus
 from rltop.models.settings import Settings
+from rltop.models.step import Step
 from rltop.monitor.frame import Frame
 from rltop.monitor.money.book import Book
 from rltop.monitor.notify.news import Change, Notice
 from rltop.monitor.pipeline import Pipeline
 
-EMPTY = Pipeline(Settings(), Book.load()).frame(0.0)
+UNREAD = Pipeline(Settings(), Book.load()).frame(0.0)
+
+
+def read() -> Frame:
+    pipeline = Pipeline(Settings(), Book.load())
+    pipeline.feed(Step(step=1, duration_s=1.0), 0.0)
+    return pipeline.frame(0.0)
+
+
+EMPTY = read()
 
 
 def alert(rule: str, step: int, severity: Severity = "warning", cleared: int | None = None) -> Alert:
@@ -46,6 +56,12 @@ def frame_of() -> Callable[..., Frame]:
         return replace(EMPTY, alerts=alerts, now=now, status=status, behind=behind)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def unread() -> Frame:
+    """The frame before anything has been read."""
+    return UNREAD
 
 
 @pytest.fixture(scope="session")

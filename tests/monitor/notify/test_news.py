@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import given, settings
@@ -48,6 +49,23 @@ def test_what_was_over_before_we_came_is_not_told_and_what_stands_is(
     alerts = (*(alerted("oom", n, "critical", n + 5) for n in range(100)), alerted("nan", 9000, "critical"))
     assert told(News("warning").look(frame_of(*alerts))) == [("raised", "nan", 9000)]
     assert News("warning").look(frame_of(*alerts, status="finished")) == []
+
+
+def test_what_a_log_holds_already_is_no_news_though_the_screen_was_there_first(
+    alerted: Alerted, frame_of: FrameOf, unread: Frame
+) -> None:
+    news, late = News("warning"), News("warning")
+    past = alerted("oom", 4, "critical", 9)
+    for one in (news, late):
+        assert one.look(unread) == []
+        assert one.look(unread) == []
+    assert told(news.look(frame_of(past, alerted("clip", 30)))) == [("raised", "clip", 30)]
+    assert late.look(frame_of(past, alerted("clip", 30), status="finished")) == []
+
+
+def test_a_crash_before_the_first_step_is_news(alerted: Alerted, unread: Frame) -> None:
+    crashed = replace(unread, alerts=(alerted("crash", 0, "critical"),), status="crashed")
+    assert told(News("warning").look(crashed)) == [("raised", "crash", 0)]
 
 
 def test_a_log_that_is_caught_up_with_is_not_told_of(alerted: Alerted, frame_of: FrameOf) -> None:
