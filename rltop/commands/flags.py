@@ -39,7 +39,7 @@ def unreadable(state: RunState) -> str:
     return failed[0].reason if failed and len(failed) == len(sources) else ""
 
 
-def settings_of(args: argparse.Namespace, target: str | None = None, **more: object) -> Settings:
+def settings_of(args: argparse.Namespace, target: str | None = None, /, **more: object) -> Settings:
     """The settings: flags over rltop.toml over `more`; of `target`, or else of the one that is named.
 
     Raises:
