@@ -14,6 +14,10 @@ from .tells import Tells
 TransportState = Literal["waiting", "reading", "denied", "lost", "ended"]
 
 
+class Unreadable(Exception):
+    """A file of a known kind cannot be read now; the message is one line."""
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """Bytes in the order in which they were written."""
@@ -129,6 +133,11 @@ class Probe:
     """Names directly inside a folder, sorted."""
     magic: bytes = b""
     """The first bytes, raw."""
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether it is a SQLite database: then it is no text, whatever its rows hold."""
+        return self.magic.startswith(b"SQLite format 3\0")
 
 
 @dataclass(frozen=True, slots=True)

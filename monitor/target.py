@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from .source import Format, Probe, Source
+from .source import Format, Probe, Source, Unreadable
 from .sources import formats
 
 HEAD_BYTES = 256 * 1024
@@ -51,6 +51,9 @@ def probe(path: Path, head_bytes: int = HEAD_BYTES, tail_bytes: int = TAIL_BYTES
     magic = head[:64]
     if head[:2] == b"\x1f\x8b":
         head, tail = _gunzipped(head), b""
+    seen = Probe(path=path, is_dir=False, magic=magic)
+    if seen.is_sqlite:
+        return seen
     return Probe(
         path=path,
         is_dir=False,
@@ -61,10 +64,17 @@ def probe(path: Path, head_bytes: int = HEAD_BYTES, tail_bytes: int = TAIL_BYTES
 
 
 def recognise(seen: Probe) -> tuple[Format | None, float]:
-    """The format that fits best, and how well (0 to 1)."""
+    """The format that fits best, and how well (0 to 1).
+
+    Raises:
+        TargetError: it is of a known kind, but cannot be read now.
+    """
     best, best_score = None, ENOUGH
     for form in formats():
-        score = form.score(seen)
+        try:
+            score = form.score(seen)
+        except Unreadable as error:
+            raise TargetError(str(error)) from None
         if score > best_score:
             best, best_score = form, score
         if score >= CERTAIN:

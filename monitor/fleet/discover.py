@@ -144,12 +144,11 @@ class Discovery:
     def _recognised(self, path: Path) -> Format | None:
         try:
             seen = probe(path, HEAD_BYTES, TAIL_BYTES)
+            form, score = recognise(seen) if _may_tell(seen) else (None, 0.0)
         except TargetError:
             self._denied.add(path)
             return None
-        if not _may_tell(seen):
-            return None
-        form, score = recognise(seen)
+        self._denied.discard(path)
         return form if score >= LIKELY else None
 
 

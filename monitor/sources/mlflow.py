@@ -12,7 +12,7 @@ from ...models.event import Ended, Event, LogLine
 from ...models.run import ConfigValue, RunInfo
 from ..source import Format, Probe, Source
 from ..tells import Tells
-from .sqlitefile import MAGIC, tables_of
+from .sqlitefile import columns_of
 from .tracked import TrackedRun
 from .trackergpus import gpus_of
 
@@ -137,7 +137,7 @@ def _score(probe: Probe) -> float:
             return 0.95
         likely = META in probe.names or probe.path.name == "mlruns"
         return 0.7 if likely and run_folders(probe.path) else 0.0
-    return 1.0 if probe.magic.startswith(MAGIC) and tables_of(probe.path) >= TABLES else 0.0
+    return 1.0 if probe.is_sqlite and columns_of(probe.path).keys() >= TABLES else 0.0
 
 
 def _open(path: Path) -> Sequence[Source]:

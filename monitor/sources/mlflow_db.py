@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from ...models.event import Event, SourceStatus
+from ..source import Unreadable
 from .mlflow import MlflowRun
-from .sqlitefile import Unreadable, opened
+from .sqlitefile import opened
 
 ROWS_A_POLL = 100_000
+Number = int | float
 
 
 class MlflowDatabase:
@@ -25,6 +27,8 @@ class MlflowDatabase:
         self._last = 0
         """Newest row of `metrics` that was read: its key is of many columns, but SQLite numbers rows too."""
         self._rows = 0
+        self._bad = 0
+        self._first_bad = ""
         self._note = ""
         self._status: SourceStatus | None = None
 
@@ -86,10 +90,15 @@ class MlflowDatabase:
         values: dict[str, float] = {}
         step, at = 0, 0.0
         for row, number, timestamp, key, value, is_nan in rows:
+            self._last = row
+            if not (isinstance(number, int) and isinstance(timestamp, Number) and isinstance(value, Number)):
+                self._bad += 1  # SQLite puts anything into a column
+                self._first_bad = self._first_bad or f"row {row} of metrics: not numbers"
+                continue
             if values and (number != step or str(key) in values):
                 yield from self._run.step(step, at, values)
                 values = {}
-            step, at, self._last = int(number), timestamp / 1000, row
+            step, at = number, timestamp / 1000
             values[str(key)] = float("nan") if is_nan else _infinite(float(value))
         if values:
             yield from self._run.step(step, at, values)
@@ -111,6 +120,8 @@ class MlflowDatabase:
             state="lost" if reason else "waiting" if waiting else "reading",
             reason=reason or (self._note or "no run yet" if waiting else ""),
             lines=self._rows,
+            bad_lines=self._bad,
+            first_bad=self._first_bad,
             notes=(self._note,) if self._note and not waiting else (),
         )
         if status != self._status:

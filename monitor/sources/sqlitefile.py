@@ -10,13 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-MAGIC = b"SQLite format 3\0"
+from ..source import Unreadable
+
 BUSY_S = 0.2
 """Patience with a writer that holds the database."""
-
-
-class Unreadable(Exception):
-    """The database cannot be read now; the message is one line."""
 
 
 @contextmanager
@@ -38,14 +35,26 @@ def opened(path: Path) -> Generator[sqlite3.Connection]:
             connection.close()
 
 
-def tables_of(path: Path) -> frozenset[str]:
-    """The names of the tables; none where it cannot be read."""
-    try:
-        with opened(path) as database:
-            rows = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-    except Unreadable:
-        return frozenset()
-    return frozenset(str(row[0]) for row in rows)
+def columns_of(path: Path) -> dict[str, frozenset[str]]:
+    """The names of the columns by table.
+
+    Raises:
+        Unreadable: see `opened`.
+    """
+    with opened(path) as database:
+        return columns_in(database)
+
+
+def columns_in(database: sqlite3.Connection) -> dict[str, frozenset[str]]:
+    """The names of the columns by table."""
+    rows = database.execute(
+        "SELECT tables.name, columns.name FROM sqlite_master AS tables"
+        " JOIN pragma_table_info(tables.name) AS columns WHERE tables.type = 'table'"
+    ).fetchall()
+    found: dict[str, frozenset[str]] = {}
+    for table, column in rows:
+        found[str(table)] = found.get(str(table), frozenset()) | {str(column)}
+    return found
 
 
 def _decoded(raw: bytes) -> str:

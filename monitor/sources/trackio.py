@@ -13,14 +13,14 @@ from pydantic_core import from_json
 
 from ...models.event import Event, LogLine, SourceStatus
 from ...models.run import RunInfo
-from ..source import Format, Probe, Source
+from ..source import Format, Probe, Source, Unreadable
 from ..tells import Tells
-from .sqlitefile import MAGIC, Unreadable, opened, tables_of
+from .sqlitefile import columns_in, columns_of, opened
 from .tracked import TrackedRun, flattened
 from .trackergpus import gpus_of
 
-TABLES = frozenset({"metrics", "configs"})
-COLUMNS = ("run_id", "run_name", "metrics", "step", "timestamp")
+NEEDED = frozenset({"run_name", "metrics", "step", "timestamp"})
+"""Columns of `metrics`; older versions have no `run_id`."""
 ROWS_A_POLL = 5000
 LEVELS = {"info": "info", "warn": "warning", "error": "error"}
 
@@ -36,12 +36,15 @@ class TrackioSource:
         self._run = ""
         """`run_id` of the run, or its name in databases of old."""
         self._by = "run_id"
+        self._tables: dict[str, frozenset[str]] = {}
+        """Their columns by name."""
         self._tracked = TrackedRun()
         self._last = {"metrics": 0, "system_metrics": 0, "alerts": 0}
         """Newest row that was read, by table."""
         self._config = ""
         self._rows = 0
         self._bad = 0
+        self._first_bad = ""
         self._notes: tuple[str, ...] = ()
         self._status: SourceStatus | None = None
 
@@ -70,10 +73,11 @@ class TrackioSource:
         yield from self._configured(database)
         rows = self._news(database, "metrics", "step, timestamp, metrics", self._rows_a_poll)
         self.more = len(rows) == self._rows_a_poll
-        for _, step, timestamp, document in rows:
+        for row, step, timestamp, document in rows:
             values = _numbers(document)
             if values is None:
                 self._bad += 1
+                self._first_bad = self._first_bad or f"row {row} of metrics: no JSON object"
                 continue
             self._rows += 1
             yield from self._tracked.row(values, _float(step), unix_s(timestamp))
@@ -81,8 +85,8 @@ class TrackioSource:
 
     def _choose(self, database: sqlite3.Connection) -> Iterator[Event]:
         """The run that is wanted, or the newest."""
-        known = {str(row[1]) for row in database.execute("PRAGMA table_info(metrics)")}
-        self._by = "run_id" if "run_id" in known else "run_name"
+        self._tables = columns_in(database)
+        self._by = "run_id" if "run_id" in self._tables.get("metrics", ()) else "run_name"
         runs = database.execute(
             f"SELECT {self._by}, run_name, MAX(id) FROM metrics GROUP BY {self._by} ORDER BY 3 DESC"
         ).fetchall()
@@ -111,11 +115,11 @@ class TrackioSource:
 
     def _beside(self, database: sqlite3.Connection) -> Iterator[Event]:
         """GPU readings and the alerts that the script raised itself: tables that older versions lack."""
-        try:
+        samples, alerts = [], []
+        if "system_metrics" in self._tables:
             samples = self._news(database, "system_metrics", "timestamp, metrics", 1000)
+        if "alerts" in self._tables:
             alerts = self._news(database, "alerts", "timestamp, level, title, text", 100)
-        except sqlite3.OperationalError:
-            return
         for _, timestamp, document in samples[-1:]:
             sample = gpus_of(_numbers(document) or {}, unix_s(timestamp), "trackio")
             if sample is not None:
@@ -145,7 +149,7 @@ class TrackioSource:
             reason=reason or (self._notes[0] if waiting and self._notes else "no run yet" if waiting else ""),
             lines=self._rows,
             bad_lines=self._bad,
-            first_bad="a row that is no JSON object" if self._bad else "",
+            first_bad=self._first_bad,
             notes=() if waiting else self._notes,
         )
         if status != self._status:
@@ -193,13 +197,8 @@ def _text(value: object) -> str:
 
 
 def _score(probe: Probe) -> float:
-    if not probe.magic.startswith(MAGIC):
-        return 0.0
-    if not tables_of(probe.path) >= TABLES:
-        return 0.0
-    with opened(probe.path) as database:
-        names = {str(row[1]) for row in database.execute("PRAGMA table_info(metrics)")}
-    return 1.0 if names.issuperset({"run_name", "step", "metrics"}) else 0.0
+    tables = columns_of(probe.path) if probe.is_sqlite else {}
+    return 1.0 if "configs" in tables and tables.get("metrics", frozenset()) >= NEEDED else 0.0
 
 
 def _open(path: Path) -> Sequence[Source]:

@@ -402,3 +402,60 @@ def test_no_row_of_a_database_is_an_error(
     events = [*source.poll(0.0), *source.close()]
     trackio.database.close()
     assert all(step.step >= 0 for step in steps(events))
+
+
+@pytest.mark.parametrize("kind", [Trackio, Mlflow])
+def test_a_database_that_its_writer_holds_is_said_to_be_held(
+    tmp_path: Path, kind: type[Trackio] | type[Mlflow]
+) -> None:
+    held = kind(tmp_path / "held.db")
+    if isinstance(held, Trackio):
+        held.log("a", 1, TRL)  # the text of its rows looks like a console of TRL's
+    held.database.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(TargetError, match=r"held\.db: database is locked"):
+        open_target(held.path)
+    held.database.rollback()
+    assert open_target(held.path)
+
+
+def test_a_database_that_is_cut_short_is_said_to_be(mlflow: Mlflow) -> None:
+    mlflow.start("a", 1)
+    mlflow.database.close()
+    mlflow.path.write_bytes(mlflow.path.read_bytes()[:5000])
+    with pytest.raises(TargetError, match="malformed"):
+        open_target(mlflow.path)
+
+
+def test_a_database_of_another_program_is_no_log(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE notes (text TEXT)")
+        database.execute("INSERT INTO notes VALUES ('step:1 - loss:0.5')")
+    database.close()
+    with pytest.raises(TargetError, match="not a log that rltop knows"):
+        open_target(path)
+
+
+@pytest.mark.parametrize("column", ["step", "timestamp", "value"])
+def test_a_row_of_mlflow_that_is_no_numbers_is_counted_and_named(mlflow: Mlflow, column: str) -> None:
+    mlflow.start("a", 1)
+    mlflow.log("a", 1, VERL)
+    mlflow.log("a", 2, VERL)
+    mlflow.database.execute(f"UPDATE metrics SET {column} = 'abc' WHERE rowid = 2")
+    mlflow.database.commit()
+    events = MlflowDatabase(mlflow.path).poll(0.0)
+    assert [step.step for step in steps(events)] == [1, 2]
+    told = status(events)
+    assert (told.bad_lines, told.first_bad) == (1, "row 2 of metrics: not numbers")
+
+
+def test_gpu_readings_are_told_where_there_is_no_table_of_alerts(trackio: Trackio) -> None:
+    trackio.log("a", 1, TRL)
+    trackio.database.execute("DROP TABLE alerts")
+    trackio.database.execute(
+        "INSERT INTO system_metrics (run_id, timestamp, run_name, metrics) VALUES ('a', ?, 'a', ?)",
+        ("2026-11-29T19:00:00+00:00", json.dumps({"gpu/0/utilization": 40})),
+    )
+    trackio.database.commit()
+    samples = [event for event in TrackioSource(trackio.path).poll(0.0) if isinstance(event, GpuSample)]
+    assert [gpu.util for gpu in samples[0].gpus] == [40.0]
