@@ -11,6 +11,10 @@ from .step import COLUMNS
 from .value import Value
 
 RuleSetting = float | int | bool | str
+Amount = Annotated[float, Field(ge=0, lt=1e12)]
+"""Dollars, with the limits that flags have."""
+Count = Annotated[int, Field(ge=1, le=10**9)]
+"""Steps, GPUs or tokens: no run has more."""
 
 
 class SettingsError(ValueError):
@@ -20,10 +24,10 @@ class SettingsError(ValueError):
 class TokenRates(Value):
     """The user's own rates, dollars per million tokens."""
 
-    prefill: float = Field(ge=0)
-    sample: float = Field(ge=0)
-    train: float = Field(ge=0)
-    prefill_cached: float | None = Field(default=None, ge=0)
+    prefill: Amount
+    sample: Amount
+    train: Amount
+    prefill_cached: Amount | None = None
 
 
 def _known(name: str) -> str:
@@ -39,8 +43,8 @@ Quantity = Annotated[str, AfterValidator(_known)]
 class OwnKey(Value):
     """A raw key of the log, and what to multiply by to get our unit."""
 
-    key: str
-    factor: float = Field(default=1.0, allow_inf_nan=False)
+    key: str = Field(min_length=1)
+    factor: float = Field(default=1.0, gt=0, allow_inf_nan=False)
 
     @model_validator(mode="before")
     @classmethod
@@ -51,18 +55,18 @@ class OwnKey(Value):
 class RunSettings(Value):
     """Everything that changes what is computed, as it can also be said of some runs alone."""
 
-    budget_usd: float | None = Field(default=None, ge=0)
-    fleet_budget_usd: float | None = Field(default=None, ge=0)
+    budget_usd: Amount | None = None
+    fleet_budget_usd: Amount | None = None
     """Dollars that all runs of a fleet together may cost."""
-    total_steps: int | None = Field(default=None, ge=1)
-    max_tokens: int | None = Field(default=None, ge=1)
+    total_steps: Count | None = None
+    max_tokens: Count | None = None
     model: str | None = None
-    gpus: int | None = Field(default=None, ge=1)
+    gpus: Count | None = None
     gpu_type: str | None = None
-    usd_per_gpu_hour: float | None = Field(default=None, ge=0)
-    usd_per_kwh: float | None = Field(default=None, ge=0)
+    usd_per_gpu_hour: Amount | None = None
+    usd_per_kwh: Amount | None = None
     """Dollars per kilowatt-hour, for the energy that the GPUs take."""
-    gpu_prices: dict[str, Annotated[float, Field(ge=0)]] = {}
+    gpu_prices: dict[str, Amount] = {}
     """Dollars per GPU-hour by type, such as `B200`, for runs on different hardware."""
     token_rates: TokenRates | None = None
     deadline: AwareDatetime | None = None

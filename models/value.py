@@ -1,12 +1,34 @@
 """The base of every value: frozen, and strict about fields it does not know."""
 
+from typing import Any, cast
+
 from pydantic import BaseModel, ConfigDict
+from pydantic_core import PydanticSerializationError, to_json
+
+
+def _utf8(value: object) -> object:
+    """A dumped value that can be written: Python reads stray bytes of a file name as half characters."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, dict):
+        return {_utf8(key): _utf8(one) for key, one in cast("dict[object, object]", value).items()}
+    if isinstance(value, list | tuple):
+        return [_utf8(one) for one in cast("list[object]", value)]
+    return value
 
 
 class Value(BaseModel):
     """Base for everything in models/."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")
+
+    def model_dump_json(self, **how: Any) -> str:
+        """JSON, in which a file name that is no UTF-8 has `?` where it is not."""
+        try:
+            return super().model_dump_json(**how)
+        except PydanticSerializationError:
+            indent = how.pop("indent", None)
+            return to_json(_utf8(self.model_dump(**how)), indent=indent, inf_nan_mode="null").decode()
 
 
 class Quantiles(Value):

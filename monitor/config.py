@@ -35,9 +35,8 @@ def load(paths: Iterable[Path], target: str | None = None) -> Table:
         SettingsError: a file cannot be read, is not TOML, or holds a setting that is unknown or wrong.
     """
     merged: Table = {}
-    for path in paths:
-        if path.is_file():
-            merged = _over(merged, read(path))
+    for path in filter(is_there, paths):
+        merged = _over(merged, read(path))
     runs = cast("Mapping[str, Table]", merged.pop("runs", {}))
     for pattern, said in runs.items():
         if target is not None and is_run(pattern, target):
@@ -83,9 +82,7 @@ def origins(paths: Iterable[Path], target: str | None = None) -> dict[tuple[str,
     """
     found: dict[tuple[str, ...], str] = {}
     for_run: dict[tuple[str, ...], str] = {}
-    for path in paths:
-        if not path.is_file():
-            continue
+    for path in filter(is_there, paths):
         text, table = _parsed(path)
         runs = cast("Mapping[str, Table]", table.pop("runs", {}))
         found |= {key: f"{path}, line {line_of(text, key)}" for key in _keys(table)}
@@ -96,7 +93,14 @@ def origins(paths: Iterable[Path], target: str | None = None) -> dict[tuple[str,
     return found | for_run
 
 
+def is_there(path: Path) -> bool:
+    """Whether there is something of this name, if only a link to nothing: what is there has to be right."""
+    return os.path.lexists(path)
+
+
 def _parsed(path: Path) -> tuple[str, Table]:
+    if path.exists() and not path.is_file():
+        raise SettingsError(f"{path}: not a file")
     try:
         text = path.read_text(encoding="utf-8")
         return text, tomllib.loads(text)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from . import __version__, arguments, words
 from .models.settings import SettingsError
+from .models.text import printable
 
 FINE, USAGE, UNUSABLE = 0, 2, 3
 
@@ -48,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except SettingsError as error:
-        print(f"rltop: {error}", file=sys.stderr)
+        print(f"rltop: {printable(str(error))}", file=sys.stderr)
         return USAGE
     except KeyboardInterrupt:
         return 130
@@ -57,7 +58,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         _write_no_more()
         return FINE
     except OSError as error:
-        print(f"rltop: {error.filename or 'cannot write'}: {error.strerror or error}", file=sys.stderr)
+        print(
+            f"rltop: {printable(str(error.filename or 'cannot write'))}: {error.strerror or error}",
+            file=sys.stderr,
+        )
         _write_no_more()
         return UNUSABLE
 

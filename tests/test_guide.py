@@ -9,7 +9,7 @@ from bench.keytable import PAGE, renewed
 from rltop.cli import COMMANDS
 from rltop.models.settings import Settings
 from rltop.monitor.config import read
-from rltop.tui.keymap import check
+from rltop.tui.looks import check
 
 TEXT = PAGE.read_text(encoding="utf-8")
 DOCS = PAGE.parent
@@ -24,7 +24,7 @@ def test_the_settings_of_the_guide_can_be_used(tmp_path: Path) -> None:
     path = tmp_path / "rltop.toml"
     path.write_text(example)
     settings = Settings.model_validate(read(path))
-    check(settings.screen.keys)
+    check(settings.screen)
     assert settings.budget_usd == 150
 
 

@@ -6,6 +6,7 @@ from importlib import import_module
 from itertools import combinations
 
 from textual.binding import Binding
+from textual.keys import KEY_NAME_REPLACEMENTS, Keys, key_to_character
 
 from . import bindings
 from .app import VIEWS
@@ -13,14 +14,8 @@ from .screens.framed import FramedScreen
 
 EVERYWHERE = "everywhere"
 REPLAY = "in a replay"
-
-
-class KeymapError(ValueError):
-    """A key that cannot be had; `id` is what it was to do."""
-
-    def __init__(self, id: str, problem: str) -> None:
-        super().__init__(f"screen.keys.{id}: {problem}")
-        self.id = id
+HELD = frozenset({"ctrl", "alt", "shift", "super", "meta", "hyper"})
+NAMES = frozenset((*(key.value for key in Keys), *KEY_NAME_REPLACEMENTS.values()))
 
 
 @dataclass(slots=True)
@@ -32,8 +27,7 @@ class Known:
 
     def keys(self, keymap: Mapping[str, str]) -> set[str]:
         """The keys that do it under a keymap."""
-        said = keymap.get(self.binding.id or "", self.binding.key)
-        return {key.strip() for key in said.split(",")}
+        return set(_named(keymap.get(self.binding.id or "", self.binding.key)))
 
     def meets(self, other: "Known") -> bool:
         """Whether both work at one time."""
@@ -61,22 +55,35 @@ def known() -> dict[str, Known]:
     return found
 
 
-def check(keymap: Mapping[str, str]) -> None:
-    """Nothing, where these keys can be had: keys by id.
+def problem_of(keymap: Mapping[str, str]) -> tuple[str, str] | None:
+    """(id, why) of the first of these keys by id that cannot be had; None where all can.
 
-    Raises:
-        KeymapError: an id is not known, or one key would do two things that are there together.
+    An id may be unknown, a key may be none, or it would do two things that are there together.
     """
-    if not keymap:
-        return
     ids = known()
-    for id in keymap:
+    for id, said in keymap.items():
         if id not in ids:
-            raise KeymapError(id, "no such id; `rltop config keys` lists them")
+            return id, "no such id; `rltop config keys` lists them"
+        for key in _named(said):
+            if not _is_key(key):
+                return id, f"{key or 'nothing'} is no key; say such as c, f2, ctrl+x, or several: c,f2"
     for (one, mine), (other, theirs) in combinations(ids.items(), 2):
         if one not in keymap and other not in keymap:
             continue
         both = mine.keys(keymap) & theirs.keys(keymap)
         if both and mine.meets(theirs):
             moved, stays = (one, other) if one in keymap else (other, one)
-            raise KeymapError(moved, f"{min(both)} is {stays} already")
+            return moved, f"{min(both)} is {stays} already"
+    return None
+
+
+def _named(keys: str) -> list[str]:
+    """The names of keys that are parted by commas: `/` is `slash`."""
+    every = [key.strip() for key in keys.split(",")]
+    return [next(iter(Binding.make_bindings([Binding(key, "", "")]))).key if key else "" for key in every]
+
+
+def _is_key(name: str) -> bool:
+    """Whether a terminal may send it: a sign, or a key with a name, also with ctrl, alt or shift."""
+    *held, key = name.split("+")
+    return set(held) <= HELD and (key in NAMES or key_to_character(key) is not None)

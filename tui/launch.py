@@ -19,7 +19,7 @@ def show(runner: Runner, looks: Looks = PLAIN, first: str = "") -> int:
     """Run the screen, with the view `first` in the overview's place; the exit code.
 
     Raises:
-        ValueError: there is no such theme, or its keys cannot be had. Nothing has been drawn then.
+        LooksError: there is no such theme, or its keys cannot be had. Nothing has been drawn then.
     """
     _calm()
     from .app import RltopApp  # after the settings above, and not before there is a screen to show
@@ -42,14 +42,12 @@ def _calm() -> None:
 
 
 def _run(app: "App[Any]", looks: Looks) -> int:
+    from .looks import check  # after the settings above
+
+    check(looks)
     if looks.theme is not None:
-        if looks.theme not in app.available_themes:
-            raise ValueError(f"no theme named {looks.theme}: {', '.join(sorted(app.available_themes))}")
         app.theme = looks.theme
     if looks.keys:
-        from .keymap import check  # every screen, for the few who have keys of their own
-
-        check(looks.keys)
         app.set_keymap(looks.keys)
     app.run(mouse=looks.mouse)
     return app.return_code or 0

@@ -9,7 +9,7 @@ from pydantic_core import to_json
 
 from ..models.settings import Settings, SettingsError
 from ..models.text import printable
-from ..monitor.config import load, origins, read
+from ..monitor.config import is_there, load, origins, read
 from ..monitor.settingline import line_of
 from .flags import complain, config_files
 
@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     """
     if args.do == "path":
         for path in config_files():
-            print(f"{path}{'' if path.is_file() else '  (not there)'}")
+            print(printable(f"{path}{'' if is_there(path) else '  (not there)'}"))
         return 0
     if args.do == "keys":
         return _keys()
@@ -46,12 +46,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check(paths: Sequence[Path], named: bool) -> int:
-    there = [path for path in paths if path.is_file()]
+    there = list(filter(is_there, paths))
     if named and not there:
         return complain(f"{paths[0]}: no such file")
     for path in there:
         table = read(path)
-        _check_keys(path, table)
+        _check_screen(path, table)
         count = len(list(_leaves(table)))
         print(f"{path}: fine, {count} setting{'' if count == 1 else 's'}")
     if not there:
@@ -59,16 +59,17 @@ def _check(paths: Sequence[Path], named: bool) -> int:
     return 0
 
 
-def _check_keys(path: Path, table: Mapping[str, object]) -> None:
-    keys = Settings.model_validate({"screen": table.get("screen", {})}).screen.keys
-    if keys:
-        from ..tui.keymap import KeymapError, check
+def _check_screen(path: Path, table: Mapping[str, object]) -> None:
+    """What only the screen knows: its themes and what its keys do."""
+    if "screen" not in table:
+        return
+    from ..tui.looks import LooksError, check  # the screen, for the few who have said something of it
 
-        try:
-            check(keys)
-        except KeymapError as error:
-            line = line_of(path.read_text(encoding="utf-8"), ("screen", "keys", error.id))
-            raise SettingsError(f"{path}, line {line}: {error}") from None
+    try:
+        check(Settings.model_validate({"screen": table["screen"]}).screen)
+    except LooksError as error:
+        line = line_of(path.read_text(encoding="utf-8"), ("screen", *error.place))
+        raise SettingsError(f"{path}, line {line}: {error}") from None
 
 
 def _show(target: str | None, as_json: bool) -> int:

@@ -113,5 +113,5 @@ def on_screen(session: Runner, args: argparse.Namespace, first: str = "") -> int
     try:
         return show(session, looks_of(args), first)
     except ValueError as error:
-        print(f"rltop: {error}", file=sys.stderr)
+        print(f"rltop: {printable(str(error))}", file=sys.stderr)
         return USAGE

@@ -19,15 +19,23 @@ NOT_INSTALLED = "textual-serve is not installed: pip install 'rltop[serve]'"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Where to listen, and what to show."""
+    _add_place(parser)
+    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="…", help="what rltop would be given")
+
+
+def _add_place(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--host", default="localhost", metavar="NAME", help="address to listen on (localhost)"
     )
     parser.add_argument("--port", type=int, default=PORT, metavar="N", help=f"port to listen on ({PORT})")
-    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="…", help="what rltop would be given")
 
 
 def run(args: argparse.Namespace) -> int:
     """Serve until interrupted; every page that is opened is a screen of its own."""
+    # Behind the first of rltop's words argparse leaves all to them, our own among them.
+    ours = argparse.ArgumentParser(prog="rltop serve", add_help=False, allow_abbrev=False)
+    _add_place(ours)
+    args, words = ours.parse_known_args(args.words, args)
     try:
         from .browser import Page  # aiohttp: 0.3 s, and not installed everywhere
     except ModuleNotFoundError:
@@ -40,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
             " there is no password",
             file=sys.stderr,
         )
-    command = shlex.join([sys.executable, "-m", "rltop", *args.words])
+    command = shlex.join([sys.executable, "-m", "rltop", *words])
     Page(command, host=args.host, port=args.port, title="rltop").serve()
     return 0
 

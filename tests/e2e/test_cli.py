@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import pty
+import shutil
 import subprocess
 import sys
 import termios
@@ -293,6 +294,19 @@ def leave_when_seen(process: "subprocess.Popen[bytes]", terminal: int, text: byt
         pass  # the far end of a pty is gone: on Linux that is an error
     os.close(terminal)
     return process.wait(30)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("check", "--json"), ("report", "--format", "json"), ("report", "--format", "html"), ("alerts",)],
+)
+def test_a_file_name_that_is_no_utf8_is_no_error(demo: Path, tmp_path: Path, words: tuple[str, ...]) -> None:
+    odd = tmp_path / os.fsdecode(b"run-\xff")
+    shutil.copytree(demo, odd)
+    done = run(*words, str(odd), *(("--json",) if words == ("alerts",) else ()))
+    assert (done.returncode, done.stderr) == (0, "")
+    if "html" not in words:
+        assert json.loads(done.stdout)["schema"] == 1
 
 
 def test_the_screen_runs_in_a_real_terminal_and_leaves_with_q(demo: Path) -> None:

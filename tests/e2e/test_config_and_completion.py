@@ -45,13 +45,20 @@ def test_a_file_to_check_that_is_not_there_is_exit_3(capsys: pytest.CaptureFixtu
     [
         ('[screen.keys]\n"view.cost" = "q"\n', "line 2: screen.keys.view.cost: q is app.quit already"),
         ('[screen.keys]\n"view.nothing" = "c"\n', "line 2: screen.keys.view.nothing: no such id"),
+        ('[screen.keys]\n"view.cost" = "/"\n', "line 2: screen.keys.view.cost: slash is metrics.filter"),
+        ('[screen.keys]\n"view.cost" = ""\n', "line 2: screen.keys.view.cost: nothing is no key"),
+        (
+            '[screen.keys]\n"view.cost" = "c,ctrl+nokey"\n',
+            "line 2: screen.keys.view.cost: ctrl+nokey is no key",
+        ),
+        ('[screen]\ntheme = "mauve"\n', "line 2: screen.theme: no theme named mauve: "),
         (
             '[screen]\nthem = "c"\n',
             "line 2: screen.them: unknown setting; known are theme, ascii, mouse, keys",
         ),
     ],
 )
-def test_keys_that_cannot_be_had_are_named(
+def test_what_cannot_be_had_of_the_screen_is_named(
     text: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("rltop.toml").write_text(text)
@@ -93,3 +100,18 @@ def test_every_command_is_among_the_words_that_are_completed(capsys: pytest.Capt
     main(["completion", "zsh"])
     script = capsys.readouterr().out
     assert [name for name in COMMANDS if name != "watch" and f"{name}:'" not in script] == []
+
+
+def test_what_is_there_by_name_but_is_no_file_is_exit_2(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("folder.toml").mkdir()
+    assert main(["config", "check", "folder.toml"]) == 2
+    assert capsys.readouterr().err == "rltop: folder.toml: not a file\n"
+    Path("rltop.toml").symlink_to("nowhere")
+    assert main(["config", "check"]) == 2
+    assert capsys.readouterr().err == "rltop: rltop.toml: No such file or directory\n"
+
+
+def test_a_setting_cannot_move_the_cursor_of_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("rltop.toml").write_text('"bud\\u001b[31mget" = 5\n')
+    assert main(["config", "check"]) == 2
+    assert "\x1b" not in capsys.readouterr().err

@@ -50,7 +50,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         "150",
     ]
     server = subprocess.Popen(
-        [sys.executable, "-m", "rltop", "serve", "--port", port, *run],
+        [sys.executable, "-m", "rltop", "serve", *run, "--port", port],
         stderr=subprocess.PIPE,
         text=True,
         cwd=tmp_path_factory.mktemp("served"),

@@ -31,6 +31,10 @@ def test_the_later_file_wins_key_by_key(tmp_path: Path) -> None:
     [
         ("budget_usd = 40\nbudgte = 3\n", r"x\.toml, line 2: budgte: unknown setting; known are budget_usd"),
         ('\n\nbudget_usd = "much"\n', r"x\.toml, line 3: budget_usd: .*number"),
+        ("usd_per_gpu_hour = inf\n", r"x\.toml, line 1: usd_per_gpu_hour: .*less than"),
+        ("budget_usd = nan\n", r"x\.toml, line 1: budget_usd: "),
+        ('[keys]\nkl = { key = "a", factor = 0 }\n', r"line 2: keys\.kl\.factor: .*greater than 0"),
+        ('[keys]\nkl = ""\n', r"line 2: keys\.kl\.key: .*at least 1 character"),
         ("[gpu_prices]\nB200 = []\n", r"x\.toml, line 2: gpu_prices\.B200: .*number"),
         ("budget_usd = \n", r"x\.toml: not TOML: .*line 1"),
         (
