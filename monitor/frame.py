@@ -30,6 +30,14 @@ class ReplayPosition:
     """(position from 0 to 1, severity) of the alerts known so far."""
 
 
+@dataclass(frozen=True, slots=True)
+class Other:
+    """A run that the user holds against this one, as it was when this one was opened."""
+
+    name: str
+    info: RunInfo
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
     """A run at one moment. Latest wins: a reader may skip frames.
@@ -72,6 +80,7 @@ class Frame:
     """What to write to the terminal, once, so that it calls whoever sits there."""
     behind: bool = False
     """More of the log is waiting to be read: this is the run as it once was."""
+    other: Other | None = None
     ask: Callable[["Frame"], tuple[WhatIf, ...]] = lambda frame: ()
     """Answers `whatifs`."""
 

@@ -147,9 +147,10 @@ class ReplaySession:
         self._target = round(min(max(fraction, 0.0), 1.0) * len(self._timed))
 
     def seek_step(self, step: int) -> None:
-        """Go to where this step has been told, or the first one after it; to the end where there is none."""
+        """Go to where all of this step has been told, and none of the next; the end, where none has."""
         self._paused = True
-        self._target = self._index_of_step(step)
+        place = bisect_right(self._reached, step)
+        self._target = self._steps[place] if place < len(self._steps) else len(self._timed)
 
     def seek_time(self, at: float) -> None:
         """Go to a moment of the run, unix seconds: all that had been told by then."""
@@ -172,7 +173,9 @@ class ReplaySession:
             scout.feed(item.event, item.at)
             if index < self._index - 1 or not isinstance(item.event, Step):
                 continue
-            raised = len(scout.frame(item.at).alerts)
+            alerts = scout.frame(item.at).alerts
+            # One that becomes critical is news too.
+            raised = len(alerts) + sum(alert.severity == "critical" for alert in alerts)
             if index >= self._index and raised > known:
                 return index + 1
             known = max(known, raised)

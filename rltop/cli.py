@@ -107,6 +107,7 @@ def _watch() -> Command:
     parser.add_argument("--version", action="version", version=f"rltop {__version__}")
     parser.add_argument("--record", type=Path, metavar="FILE", help="write all events, to replay them later")
     parser.add_argument("--plain", action="store_true", help="print a line a step instead of a screen")
+    parser.add_argument("--against", metavar="TARGET", help="list what differs from another run, on screen 9")
     arguments.telling(parser)
     arguments.also(parser)
     arguments.settings(parser)

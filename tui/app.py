@@ -241,7 +241,9 @@ class RltopApp(App[None]):
         while len(self.screen_stack) > self._floor:
             await self.pop_screen()
         if name in VIEWS:
-            screen = self._prepared(_view(name))
+            if not self.is_screen_installed(name):
+                self.install_screen(self._prepared(_view(name)), name)
+            screen = self.get_screen(name, FramedScreen)
             await self.push_screen(screen)
             self._catch_up(screen)
 

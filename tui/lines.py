@@ -1,6 +1,6 @@
 """A line of the screen as spans of text in named inks, and how spans share the room there is. Pure.
 
-An ink is a name that the style sheet gives a colour; nothing here knows colours.
+An ink is a name that `inks` gives a colour of the theme; nothing here knows colours.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,13 +9,6 @@ from typing import NamedTuple
 from rich.cells import cell_len, set_cell_size
 
 from ..models.text import printable
-
-INKS = (
-    "plain", "dim", "title", "strong", "ours", "projected", "good", "warn", "bad", "budget", "cap",
-    "axis", "label", "mark", "band", "key", "ours-big", "projected-big", "found",
-    "run1", "run2", "run3", "run4", "run5", "run6",
-)  # fmt: skip
-
 
 CLOSEST = 2
 """Cells that stay between two parts of a line."""

@@ -16,6 +16,8 @@ from .glyphs import BLOCKS, BRAILLE, SHADE
 from .lines import Line, Span
 from .raster import Cover, View
 
+ENOUGH = 500
+"""Values that tell where the middle of a long series lies."""
 APART = 3
 """Cells between two labels of the x axis."""
 Labeller = Callable[[float, float], str]
@@ -313,12 +315,13 @@ def sparkline(values: Sequence[float], width: int) -> str:
     if not values or width < 1:
         return ""
     low, high = min(values), max(values)
-    middle = statistics.median(values)
+    middle = statistics.median(values[:: max(1, len(values) // ENOUGH)])
     count = min(width, len(values))
     picked: list[float] = []
     for index in range(count):
         chunk = values[index * len(values) // count : (index + 1) * len(values) // count]
-        picked.append(max(chunk, key=lambda value: abs(value - middle)))
+        least, most = min(chunk), max(chunk)
+        picked.append(most if most - middle >= middle - least else least)
     if high <= low:
         return BLOCKS[1] * count
     return "".join(BLOCKS[1 + min(7, int((value - low) / (high - low) * 8))] for value in picked)

@@ -24,7 +24,7 @@ class ReplayControl(Protocol):
         ...
 
     def seek_step(self, step: int) -> None:
-        """Go to where this step has been told, or the first one after it."""
+        """Go to where all of this step has been told."""
         ...
 
     def seek_time(self, at: float) -> None:

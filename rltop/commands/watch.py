@@ -110,12 +110,17 @@ class Opening:
         self._telling = telling
         self._gpus = gpus
         self._also = also
+        self._other: str | None = getattr(args, "against", None)
         self._is_one = one or bool(also)
 
     async def run(self, publish: Callable[[Frame], None]) -> None:
         import asyncio
 
         session = await asyncio.to_thread(self._open)
+        if self._other is not None:
+            from .against import against
+
+            publish = await asyncio.to_thread(against, self._other, publish)
         passing = publish if self._telling is None else self._telling.passing(publish)
         await session.run(passing)
 

@@ -151,7 +151,7 @@ async def test_a_key_of_the_log_is_found_charted_and_pinned() -> None:
         await until(pilot, app, "math-verl")
         await pilot.press("5", "p", "down", "p", "escape", "5")
         await until(pilot, app, "◆ actor/entropy", "◆ actor/grad_norm")
-        await pilot.press("p", "down", "p")
+        await pilot.press("p", "up", "p")
         await pilot.pause()
         assert "◆" not in "\n".join(screen_lines(app))
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import ClassVar
 
+from textual import events
 from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 
@@ -26,8 +27,12 @@ CHART_KEYS = (
     _key("z", "zoom(-1)", "charts: zoom in at the crosshair", "closer", "z"),
     _key("Z", "zoom(1)", "charts: zoom out", "wider", "Z"),
     _key("0", "whole", "charts: all of the run", "whole", "0"),
+    _key("g", "choose", "choose a chart by its letter", "choose", "g"),
     _key("f", "full_chart", "one chart alone; tab chooses which", "alone", "f"),
 )
+
+
+LETTERS = "abcdefghijkl"
 
 
 class ChartedScreen(FramedScreen):
@@ -107,6 +112,24 @@ class ChartedScreen(FramedScreen):
             self.minimize()
         elif (chart := self.leading()) is not None:
             self._show_alone(chart)
+
+    def action_choose(self) -> None:
+        """Give each chart on screen a letter; the next key chooses."""
+        there = [chart for chart in self.query(Chart) if chart.size and chart.drawn is not None]
+        for chart, letter in zip(there, LETTERS, strict=False):
+            chart.call(letter)
+
+    def on_key(self, event: events.Key) -> None:
+        """While charts have letters, a key is a choice; any other key ends the choosing."""
+        called = [chart for chart in self.query(Chart) if chart.letter]
+        if not called:
+            return
+        event.stop()
+        event.prevent_default()
+        for chart in called:
+            if chart.letter == event.key:
+                chart.focus()
+            chart.call("")
 
     def action_as_it_was(self) -> None:
         """Take back, one by one, what was done to the charts."""

@@ -17,7 +17,24 @@ class FramedScreen(Screen[None]):
     KEYS: ClassVar[tuple[Binding, ...]] = ()
     """The keys of this screen alone, for the help."""
 
+    _unseen: Frame | None = None
+    """The newest frame that came while another screen lay over this one."""
+
     def show(self, frame: Frame) -> None:
+        """Take a frame: drawn now where it can be seen, else when it can."""
+        top = self.app.screen
+        if top is self or top.is_modal:
+            self._unseen = None
+            self.draw(frame)
+        else:
+            self._unseen = frame
+
+    def on_screen_resume(self) -> None:
+        if (frame := self._unseen) is not None:
+            self._unseen = None
+            self.draw(frame)
+
+    def draw(self, frame: Frame) -> None:
         """Give the frame to every panel."""
         for panel in self.query(Panel):
             panel.show(frame)

@@ -68,9 +68,9 @@ class MetricsScreen(ChartedScreen):
     async def on_screen_resume(self) -> None:
         await self._arrange()
 
-    def show(self, frame: Frame) -> None:
+    def draw(self, frame: Frame) -> None:
         self._frame = frame
-        super().show(frame)
+        super().draw(frame)
 
     def action_filter(self) -> None:
         """Type into the filter."""

@@ -55,7 +55,7 @@ class Overview(ChartedScreen):
     def on_mount(self) -> None:
         self.add_class("-empty")
 
-    def show(self, frame: Frame) -> None:
+    def draw(self, frame: Frame) -> None:
         self.set_class(len(frame.state.history) == 0, "-empty")
         self.set_class(frame.bill.spent_usd is None, "-unpriced")
-        super().show(frame)
+        super().draw(frame)

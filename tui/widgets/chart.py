@@ -70,6 +70,14 @@ class Chart(Panel, can_focus=True):
         self.sight = Sight()
         self._painted: Painted | None = None
         self._dragged_from: int | None = None
+        self.letter = ""
+        """What to press to get here, while the user is choosing."""
+
+    def call(self, letter: str) -> None:
+        """Show a letter to choose this chart by; none, and the choosing is over."""
+        if letter != self.letter:
+            self.letter = letter
+            self.redraw()
 
     def title(self, frame: Frame, width: int) -> Line | None:
         """The line above the plot."""
@@ -97,6 +105,12 @@ class Chart(Panel, can_focus=True):
             self.renew()
 
     def lay_out(self, frame: Frame, width: int, height: int) -> list[Line]:
+        lines = self._lines_of(frame, width, height)
+        if self.letter and lines:
+            lines = [overlaid(fit(lines[0], width), 0, Span(f" {self.letter} ", "found-band")), *lines[1:]]
+        return lines
+
+    def _lines_of(self, frame: Frame, width: int, height: int) -> list[Line]:
         title = self.title(frame, width)
         if title is not None and self.has_focus:
             title = (Span("▸ ", "key"), *title)

@@ -1,7 +1,11 @@
 """The facts of a run and its configuration, as two lists; one filter for both."""
 
+from collections.abc import Sequence
+
 from rich.cells import cell_len, set_cell_size
 
+from ...models.text import UNKNOWN, printable
+from ...monitor.compare import differences
 from ...monitor.frame import Frame
 from ..facts import YOURS, Fact, configured, facts
 from ..lines import Line, Span, cut, wrapped
@@ -9,6 +13,8 @@ from .panel import Panel
 
 NAME, ORIGIN = 26, 8
 WIDEST_NAME = 60
+VALUE = 24
+"""Cells of our value where that of another run stands beside it."""
 
 
 class FactList(Panel):
@@ -27,11 +33,20 @@ class FactList(Panel):
     def lay_out(self, frame: Frame, width: int, height: int) -> list[Line]:
         known, given = list(facts(frame)), list(configured(frame.info))
         lines: list[Line] = [*_table("FACTS", "by", self._kept(known), width)]
+        lines += [(), *self._against(frame, width)]
         if given:
             lines += [(), *_table("CONFIGURATION", "", self._kept(given), width)]
         else:
             lines += [(), (Span("the log has no configuration of the run", "dim"),)]
         return lines
+
+    def _against(self, frame: Frame, width: int) -> list[Line]:
+        """What differs from the other run, if there is one."""
+        if frame.other is None:
+            return [(Span("--against TARGET lists here what differs from another run", "dim"),)]
+        found = differences([frame.info, frame.other.info])
+        told = [Fact(printable(one.name), _both(one.values), "") for one in found]
+        return _table(f"AGAINST {printable(frame.other.name)}", "", self._kept(told), width)
 
     def _kept(self, found: list[Fact]) -> list[Fact]:
         return [
@@ -56,3 +71,9 @@ def _table(title: str, origin: str, found: list[Fact], width: int) -> list[Line]
     if not found:
         lines.append((Span("nothing with these words", "dim"),))
     return lines
+
+
+def _both(values: Sequence[str | None]) -> str:
+    """Ours and theirs, side by side."""
+    ours, theirs = (printable(value or UNKNOWN) for value in values)
+    return f"{ours:<{VALUE}} {theirs}"

@@ -1,10 +1,10 @@
 """The base of every panel: a frame in, lines of inked spans out, and only what changed drawn again."""
 
 from collections.abc import Mapping
-from typing import ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
+from rich.style import Style
 from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
@@ -12,7 +12,8 @@ from textual.widget import Widget
 from ...models.text import printable
 from ...monitor.frame import Frame
 from ..glyphs import TO_ASCII
-from ..lines import INKS, Line, Span, cells, fit, tidied
+from ..inks import ink_style
+from ..lines import Line, Span, cells, fit, tidied
 
 _UNBOUNDED = 1000
 """Rows offered to a panel that is asked how many it would like."""
@@ -25,15 +26,12 @@ class Panel(Widget):
     a layer below could have given it.
     """
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"ink-{ink}{ground}" for ink in (*INKS, "edge", "hollow") for ground in ("", "-band")
-    }
-
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.frame: Frame | None = None
         self._lines: list[Line] = []
         self._strips: dict[int, Strip] = {}
+        self._styles: dict[str, Style] = {}
         self._laid_out: tuple[Frame | None, int, int] | None = None
 
     @property
@@ -94,6 +92,7 @@ class Panel(Widget):
     def notify_style_update(self) -> None:
         super().notify_style_update()
         self._strips.clear()
+        self._styles.clear()
 
     def _outgrown(self) -> bool:
         """Whether the panel wants another height than it has."""
@@ -138,8 +137,16 @@ class Panel(Widget):
             text = printable(span.text)
             if ascii_only:
                 text = text.translate(TO_ASCII)
-            segments.append(Segment(text, self.get_component_rich_style(f"ink-{span.ink}")))
+            segments.append(Segment(text, self._style(span.ink)))
         return Strip(segments).adjust_cell_length(width, self.rich_style)
+
+    def _style(self, ink: str) -> Style:
+        style = self._styles.get(ink)
+        if style is None:
+            colourless = self.has_pseudo_class("nocolor")
+            inked = ink_style(ink, self.app.theme_variables, colourless)
+            style = self._styles[ink] = self.rich_style + inked
+        return style
 
 
 def changed(old: Line, new: Line) -> tuple[int, int]:
