@@ -45,10 +45,13 @@ class Run:
         self._step_usd = array("d")
         self._total = total
         for _ in range(done):
-            self.advance()
+            self._write()
 
     def advance(self) -> Frame:
         """Finish a step; the frame after it."""
+        return self._frame(self._write())
+
+    def _write(self) -> int:
         step = len(self._history) + 1
         usd = 0.2 + step % 7 / 100
         self._step_usd.append(usd)
@@ -66,7 +69,7 @@ class Run:
                 grad_norm=0.1 + 0.1 * wobble,
             )
         )
-        return self._frame(step)
+        return step
 
     def _frame(self, step: int) -> Frame:
         spent = self._spent[-1]

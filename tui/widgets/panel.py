@@ -32,6 +32,7 @@ class Panel(Widget):
         self._lines: list[Line] = []
         self._strips: dict[int, Strip] = {}
         self._styles: dict[str, Style] = {}
+        self._ground_style: Style | None = None
         self._laid_out: tuple[Frame | None, int, int] | None = None
 
     @property
@@ -93,6 +94,7 @@ class Panel(Widget):
         super().notify_style_update()
         self._strips.clear()
         self._styles.clear()
+        self._ground_style = None
 
     def _outgrown(self) -> bool:
         """Whether the panel wants another height than it has."""
@@ -127,7 +129,9 @@ class Panel(Widget):
             if old != new and y < self.size.height:
                 start, end = changed(fit(old, self.size.width), fit(new, self.size.width))
                 regions.append(Region(start, y, max(end - start, 1), 1))
-        if regions:
+        if sum(region.width for region in regions) * 2 > self.size.area:
+            self.refresh()  # cutting it out piece by piece would take longer than drawing it whole
+        elif regions:
             self.refresh(*regions)
 
     def _strip(self, line: Line, width: int) -> Strip:
@@ -138,15 +142,21 @@ class Panel(Widget):
             if ascii_only:
                 text = text.translate(TO_ASCII)
             segments.append(Segment(text, self._style(span.ink)))
-        return Strip(segments).adjust_cell_length(width, self.rich_style)
+        return Strip(segments).adjust_cell_length(width, self._ground())
 
     def _style(self, ink: str) -> Style:
         style = self._styles.get(ink)
         if style is None:
             colourless = self.has_pseudo_class("nocolor")
             inked = ink_style(ink, self.app.theme_variables, colourless)
-            style = self._styles[ink] = self.rich_style + inked
+            style = self._styles[ink] = self._ground() + inked
         return style
+
+    def _ground(self) -> Style:
+        """The panel's own style, which Textual works out anew each time it is asked."""
+        if self._ground_style is None:
+            self._ground_style = self.rich_style
+        return self._ground_style
 
 
 def changed(old: Line, new: Line) -> tuple[int, int]:
