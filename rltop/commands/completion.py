@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Iterator
 from typing import cast
 
-FILES = {"target", "targets", "output", "record", "file"}
+FILES = {"target", "targets", "against", "output", "record", "file"}
 """Arguments that are completed as files."""
 SHELLS = ("bash", "zsh", "tcsh")
 

@@ -449,3 +449,31 @@ def with_logs() -> Frame:
     lines = tuple(LogLine(text=text, level=level, at=NOW + 60.0 * n) for n, (level, text) in enumerate(said))
     run = verl()
     return replace(run, state=replace(run.state, logs=lines))
+
+
+def configured() -> Frame:
+    """A run that has printed its configuration, some of which the user knows better."""
+    config: dict[str, str | int | float | bool | None] = {
+        "actor_rollout_ref.actor.optim.lr": 1e-6,
+        "actor_rollout_ref.actor.ppo_mini_batch_size": 64,
+        "actor_rollout_ref.actor.use_kl_loss": True,
+        "actor_rollout_ref.model.lora_rank": 32,
+        "actor_rollout_ref.rollout.n": 8,
+        "data.max_response_length": 2048,
+        "data.train_batch_size": 128,
+        "trainer.total_epochs": 1,
+    }
+    run = verl()
+    known = {
+        "group_size": 8,
+        "groups": 128,
+        "lora_rank": 32,
+        "eval_every": 5,
+        "save_every": 20,
+        "config": config,
+    }
+    return replace(
+        run,
+        info=run.info.model_copy(update=known),
+        settings=run.settings.model_copy(update={"gpu_type": "B200", "usd_per_gpu_hour": 4.98}),
+    )

@@ -62,6 +62,7 @@ def run_of(kind: str) -> Frame:
         "1024 gpus": lambda: frames.with_many_gpus(128),
         "waiting": frames.empty,
         "logs": frames.with_logs,
+        "configured": frames.configured,
     }[kind]()
 
 
@@ -104,7 +105,7 @@ def run_of(kind: str) -> Frame:
         ),
         ("chart-alone-120x40", "verl", (120, 40), ("f", *["left_square_bracket"] * 9), "◆"),
         ("log-120x40", "logs", (120, 40), ("8", "slash", *"retry", "enter"), "found"),
-        ("config-120x40", "verl", (120, 40), ("9",), "FACTS"),
+        ("config-120x40", "configured", (120, 40), ("9",), "FACTS"),
         ("help-120x40", "replay", (120, 40), ("question_mark",), "SIGNS"),
         ("waiting-80x24", "waiting", (80, 24), (), "waiting for metrics.jsonl"),
     ],
