@@ -192,6 +192,10 @@ class RltopApp(App[None]):
 
         self.workers.cancel_group(self, "run")  # pyright: ignore[reportUnknownMemberType] - Textual's own types
         self.pop_screen()
+        for name in filter(self.is_screen_installed, VIEWS):  # another run begins with screens of its own
+            screen = self.get_screen(name)
+            self.uninstall_screen(name)
+            screen.remove()
         fleet = self.screen
         if isinstance(fleet, FleetScreen) and self._fleet_frame is not None:
             fleet.show_fleet(self._fleet_frame)

@@ -69,8 +69,13 @@ async def test_another_run_shows_nothing_of_the_one_before() -> None:
         await until(pilot, app, "math-4b-grpo")
         await pilot.press("enter")
         await until(pilot, app, "step 35/94")
-        await pilot.press("escape", "down", "enter")
+        await pilot.press("4")
+        await until(pilot, app, "REWARD")
+        await pilot.press("escape", "escape", "down", "enter")
         text = await until(pilot, app, "step 41/59")
+        assert "math-4b-grpo" not in text
+        await pilot.press("4")
+        text = await until(pilot, app, "REWARD", "step 41/59")
         assert "math-4b-grpo" not in text
 
 
