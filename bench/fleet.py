@@ -10,6 +10,7 @@ import resource
 import sys
 import tempfile
 from pathlib import Path
+from random import Random
 from time import perf_counter, process_time
 
 from rltop.commands.fleet import session
@@ -19,11 +20,12 @@ from rltop.monitor.fleet.session import FleetSession
 from rltop.tui.widgets.fleetcells import layout, line_of
 
 RUNS, STEPS = 200, 100
-LIVE_S = 20.0
+LIVE_S = 10.0
 
 
 def row(run: int, step: int) -> str:
-    """A row of a Tinker run."""
+    """A row of a Tinker run, with numbers that no other run has."""
+    random = Random(run * 1000 + step)
     told = {
         "step": step,
         "progress/done_frac": (step + 1) / 400,
@@ -34,7 +36,7 @@ def row(run: int, step: int) -> str:
         "env/all/total_episodes": 256,
         "optim/kl_sample_train_v1": 0.001 + (step + run) / 1e5,
         "time/total": 31.5 + step / 97 + run / 1000,
-        **{f"more/{n}": (step * n + run) / 7 for n in range(30)},
+        **{f"more/{n}": random.random() for n in range(30)},
     }
     return json.dumps(told) + "\n"
 

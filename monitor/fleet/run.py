@@ -45,6 +45,7 @@ class FleetRun:
         self._open = open_
         self._said = said
         self._session: Session | None = None
+        self._pace = 1.0
         self._made_at = float("-inf")
         self._stale = False
         self._over_at: float | None = None
@@ -54,8 +55,12 @@ class FleetRun:
         """The target that opens it."""
         return self.targets[0]
 
-    def look(self, now: float) -> bool:
-        """Read a bounded amount, and say when to come again; whether the row has changed."""
+    def look(self, now: float, pace: float = 1.0) -> bool:
+        """Read a bounded amount, and say when to come again; whether the row has changed.
+
+        `pace` is how many times as long as alone it is to wait among many that go on.
+        """
+        self._pace = pace
         before = self.row
         try:
             self._look(now)
@@ -83,12 +88,16 @@ class FleetRun:
             return
         self._stale |= looked == "news" or not self.read
         since_s = now - self._made_at
-        due = since_s >= NEWS_S if self._stale else since_s >= REFRESH_S and self.row.state == "running"
+        due = (
+            since_s >= NEWS_S
+            if self._stale
+            else since_s >= REFRESH_S * self._pace and self.row.state == "running"
+        )
         if due or not self.read:
             self._bring_up_to_date(self._session, now)
         self.read = True
         moving = self.row.state == "running"
-        self.due_at = now + (MOVING_S if moving or self._stale else SILENT_S)
+        self.due_at = now + self._pace * (MOVING_S if moving or self._stale else SILENT_S)
         if self._is_over(self._session, now):
             self._let_go(self._session, now)
 

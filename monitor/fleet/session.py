@@ -27,6 +27,8 @@ SHOW_S = 0.25
 TICK_S = 5.0
 """With nothing new, a frame is made this often."""
 SEARCH_AGAIN_S = 30.0
+FULL_PACE = 25
+"""Runs that can go on at once before each is looked at less often, so that many cost no more than these."""
 
 
 class FleetSession:
@@ -56,6 +58,7 @@ class FleetSession:
         self._absorbed: set[str] = set()
         """Targets that turned out to be logs of a run with another name."""
         self._changed = True
+        self._pace = 1.0
 
     async def run(self, publish: Callable[[FleetFrame], None]) -> None:
         """Publish a frame whenever a row has changed, until cancelled."""
@@ -77,6 +80,8 @@ class FleetSession:
         """Work for a bounded time; whether there is more to do at once."""
         until = self._clock.now() + TURN_S
         searching = self._search()
+        following = sum(run.row.state not in ("finished", "crashed") for run in self._runs.values())
+        self._pace = max(1.0, following / FULL_PACE)
         while True:
             now = self._clock.now()
             run = self._next(now)
@@ -146,7 +151,7 @@ class FleetSession:
 
     def _look(self, run: FleetRun, now: float) -> None:
         was_read = run.read
-        changed = run.look(now)
+        changed = run.look(now, self._pace)
         if run is self._trial:
             if run.read:
                 self._decide(run)

@@ -11,8 +11,10 @@ from .evidence import CANONICAL, is_telling
 
 STEPS = 8
 """Steps looked at, at the start of a run and at its end."""
-ENOUGH = 6
-"""Numbers in common that raise a suspicion."""
+ENOUGH, SHARE = 6, 0.3
+"""Numbers in common that raise a suspicion, and what share they must be of those of the log with fewer."""
+MOST = 3
+"""Runs suspected of being one with another: each costs a second reading of both."""
 Print = frozenset[tuple[int, str]]
 """(step, number to three digits): what two logs of one run have in common, whatever they call it."""
 
@@ -51,7 +53,13 @@ class Twins:
                 common[other] += 1
                 steps[other].add(number[0])
             self._holders[number].add(id)
-        return [other for other, count in common.most_common() if count >= ENOUGH and len(steps[other]) > 1]
+        likely = [
+            other
+            for other, count in common.most_common()
+            if count >= max(ENOUGH, SHARE * min(len(found), len(self._prints[other])))
+            and len(steps[other]) > 1
+        ]
+        return likely[:MOST]
 
     def remove(self, id: str) -> None:
         """Forget a run."""
