@@ -13,7 +13,7 @@ import math
 import statistics
 from dataclasses import dataclass
 
-from ...models.text import percent, tokens, usd
+from ...models.text import number, percent, tokens, usd
 from ..moment import Moment
 from .baseline import Baseline
 from .rule import FINE, Debounce, Reading, Rule, Unwatched
@@ -76,7 +76,7 @@ def _noise(bends: tuple[float, ...]) -> float:
 
 def _weight(noise: float) -> float:
     """Of the newest step in the average: one of weight w scatters by sqrt(w / (2 - w)) times one step."""
-    if noise <= 0:
+    if noise < _SCATTER / 1000:
         return _WEIGHT
     share = (_SCATTER / noise) ** 2
     return min(_WEIGHT, 2 * share / (1 + share))
@@ -89,6 +89,8 @@ def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Rea
     clip = moment.get("clip_ratio")
     if clip is None:
         return memory, Unwatched("no clip ratio in this log")
+    if not 0 <= clip <= 1:
+        return memory, Unwatched(f"a clip ratio of {number(clip)} is no share")
     memory = memory.add(clip, limits.base_steps)
     now, usual, rise = memory.shares.now or 0.0, memory.shares.usual or 0.0, memory.rise(limits)
     warn, critical = max(limits.warn, usual + rise), max(limits.critical, usual + 2 * rise)

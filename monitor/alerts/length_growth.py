@@ -73,7 +73,7 @@ def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Rea
             return memory, learning(len(memory.first), limits.base_steps)
     total = max(0.0, memory.total + min((z - memory.usual) / memory.sd, _MOST_SD) - limits.slack)
     memory = replace(memory, now=now, total=total, recent=(*memory.recent, now)[-6:])
-    growth = math.exp(now - memory.usual)
+    growth = _times(now - memory.usual)
     good = growth < limits.clear
     if total <= limits.height or growth < limits.warn:
         return memory, FINE if good else Reading(value=growth, threshold=limits.warn)
@@ -84,9 +84,14 @@ def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Rea
         certain=total > _CLEAR * limits.height and not critical,
         value=growth,
         threshold=limits.critical if critical else limits.warn,
-        message=_message(memory, moment, math.exp(z - memory.usual)),
+        message=_message(memory, moment, _times(z - memory.usual)),
         advice=_advice(memory, moment),
     )
+
+
+def _times(logarithm: float) -> float:
+    """The factor that a difference of logarithms is; no larger than a float can be."""
+    return math.exp(min(logarithm, 700.0))
 
 
 def _learn(memory: Memory, moment: Moment, z: float, now: float, limits: Limits) -> Memory:

@@ -12,6 +12,8 @@ from ...models.text import number
 from ..moment import Moment
 from .rule import FINE, Debounce, Reading, Rule, Unwatched, learning
 
+_LARGEST = 1e150
+"""A change beyond this has a square that no float holds."""
 _WEIGHT = 0.1
 
 
@@ -68,7 +70,8 @@ def _remember(memory: Memory, reward: float, step: int, limits: Limits) -> Memor
     now = reward if memory.now is None else (1 - weight) * memory.now + weight * reward
     variance = memory.variance
     if memory.last is not None:
-        variance += max(0.05, 1 / (seen - 1)) * ((reward - memory.last) ** 2 / 2 - variance)
+        change = min(abs(reward - memory.last), _LARGEST)
+        variance += max(0.05, 1 / (seen - 1)) * (change**2 / 2 - variance)
     learnt = seen >= limits.base_steps
     start = now if memory.start is None and seen >= limits.base_steps // 2 else memory.start
     better = learnt and now > memory.best

@@ -13,6 +13,8 @@ from ..moment import Moment
 from .baseline import spread
 from .rule import FINE, Debounce, Reading, Rule, Unwatched, learning
 
+_MOST = 700.0
+"""The logarithm of nearly the largest float."""
 _KEPT = 50
 _LEAST = 10
 _LEAST_SD = 0.15
@@ -59,7 +61,7 @@ def spike_rule(
         return memory, Reading(
             level="warning" if repeated else "info",
             value=x,
-            threshold=math.exp(usual + limits.repeated * max(_LEAST_SD, spread(recent))),
+            threshold=math.exp(min(usual + limits.repeated * max(_LEAST_SD, spread(recent)), _MOST)),
             message=f"{called} {number(x)}{times}",
             advice=advice,
         )
