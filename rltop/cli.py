@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
+from textwrap import fill, indent
 
 from . import __version__, arguments, words
 from .models.settings import SettingsError
@@ -28,24 +29,18 @@ examples:
   rltop train.log --with metrics.jsonl      one run, told in two places
   rltop                                     every run below this folder, a line each
   rltop runs/a runs/b --fleet-budget 500    some runs, and what they may cost together
-
-other commands: rltop check | replay | demo | follow | whatif | estimate | prices | reconcile
-                | gpus | doctor | alerts | notify   (each has --help)
 """
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run rltop with these words; the exit code."""
     line = list(sys.argv[1:] if argv is None else argv)
-    name = line[0] if line and line[0] in COMMANDS else "watch"
-    if name != "watch":
-        line = line[1:]
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without UTF-8 shows ? and not a traceback
-    parser, run = COMMANDS[name]()
     try:
-        code = run(parser.parse_args(line))
+        args, run = _understood(line)
+        code = run(args)
         sys.stdout.flush()
         return code
     except SettingsError as error:
@@ -96,7 +91,10 @@ def _plain(name: str, about: str, examples: str) -> Callable[[], Command]:
 
 
 def _watch() -> Command:
-    parser = _parser("", ABOUT, WATCH_EXAMPLES)
+    others = fill(" | ".join(name for name in COMMANDS if name != "watch"), 88, break_on_hyphens=False)
+    parser = _parser(
+        "", ABOUT, f"{WATCH_EXAMPLES}\nother commands (each has --help):\n{indent(others, '  ')}\n"
+    )
     parser.add_argument(
         "target",
         nargs="*",
@@ -275,6 +273,27 @@ def _completion() -> Command:
     return parser, lambda args: completion.run(args, _whole_parser())
 
 
+def _serve() -> Command:
+    parser = _parser(
+        "serve",
+        "The same screen in a browser, for this machine alone unless you say otherwise.",
+        "examples:\n  rltop serve runs/my-run\n  rltop serve train.log --port 9000 --budget 150\n\n"
+        "From elsewhere: ssh -L 8421:localhost:8421 HOST, and open http://localhost:8421.\n"
+        "Needs `pip install 'rltop[serve]'`.\n",
+    )
+    from .commands import serve
+
+    serve.add_arguments(parser)
+    return parser, lambda args: serve.run(args, _understood)
+
+
+def _understood(line: Sequence[str]) -> tuple[argparse.Namespace, Callable[[argparse.Namespace], int]]:
+    """A command's words and what runs it. Wrong words end the program, as argparse does."""
+    name = line[0] if line and line[0] in COMMANDS else "watch"
+    parser, run = COMMANDS[name]()
+    return parser.parse_args(line if name == "watch" else line[1:]), run
+
+
 def _whole_parser() -> argparse.ArgumentParser:
     """Every command's words in one parser, for what completes them."""
     watch, _ = COMMANDS["watch"]()
@@ -297,13 +316,7 @@ COMMANDS: dict[str, Callable[[], Command]] = {
         "examples:\n  rltop config path\n  rltop config check\n  rltop config show runs/my-run\n",
     ),
     "completion": _completion,
-    "serve": _plain(
-        "serve",
-        "The same screen in a browser, for this machine alone unless you say otherwise.",
-        "examples:\n  rltop serve runs/my-run\n  rltop serve train.log --port 9000 --budget 150\n\n"
-        "From elsewhere: ssh -L 8421:localhost:8421 HOST, and open http://localhost:8421.\n"
-        "Needs `pip install 'rltop[serve]'`.\n",
-    ),
+    "serve": _serve,
     "report": _plain(
         "report",
         "The bill, how the projection moved, and the alerts: a page to keep or to show.",

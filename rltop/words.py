@@ -38,6 +38,14 @@ def count(word: str) -> int:
     return int(value)
 
 
+def port(word: str) -> int:
+    """The number of a port."""
+    value = number(word)
+    if not (1 <= value <= 65_535 and value == int(value)):
+        raise ArgumentTypeError(f"{word}: a port is a whole number from 1 to 65535")
+    return int(value)
+
+
 def speed(word: str) -> float:
     """How many times as fast, such as `60` or `60x`."""
     value = number(word.rstrip("x×"))

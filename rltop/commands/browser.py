@@ -23,6 +23,11 @@ class Page(Server):
     async def on_startup(self, app: web.Application) -> None:
         print(f"rltop: open {self.public_url} (Ctrl-C ends it)", file=sys.stderr, flush=True)
 
+    async def handle_index(self, request: web.Request) -> web.Response:
+        """The page, which calls back by the name that it was asked by, such as that of a tunnel's end."""
+        self.public_url = f"http://{request.host}"  # nothing waits between here and its use
+        return await super().handle_index(request)  # pyright: ignore[reportReturnType] - its decorator answers
+
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
         if not self._ours(request):
             raise web.HTTPForbidden(text="rltop: opened from another page")

@@ -9,7 +9,9 @@ import errno
 import shlex
 import socket
 import sys
+from collections.abc import Callable, Sequence
 
+from .. import words
 from .flags import complain
 
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
@@ -25,17 +27,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_place(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--host", default="localhost", metavar="NAME", help="address to listen on (localhost)"
+        "--host", type=str.lower, default="localhost", metavar="NAME", help="address to listen on (localhost)"
     )
-    parser.add_argument("--port", type=int, default=PORT, metavar="N", help=f"port to listen on ({PORT})")
+    parser.add_argument(
+        "--port", type=words.port, default=PORT, metavar="N", help=f"port to listen on ({PORT})"
+    )
 
 
-def run(args: argparse.Namespace) -> int:
-    """Serve until interrupted; every page that is opened is a screen of its own."""
+def run(args: argparse.Namespace, understood: Callable[[Sequence[str]], object]) -> int:
+    """Serve until interrupted; every page that is opened is a screen of its own.
+
+    `understood` ends the program with a word of why where rltop would not take what it is to be given.
+    """
     # Behind the first of rltop's words argparse leaves all to them, our own among them.
     ours = argparse.ArgumentParser(prog="rltop serve", add_help=False, allow_abbrev=False)
     _add_place(ours)
-    args, words = ours.parse_known_args(args.words, args)
+    args, given = ours.parse_known_args(args.words, args)
+    understood(given)
     try:
         from .browser import Page  # aiohttp: 0.3 s, and not installed everywhere
     except ModuleNotFoundError:
@@ -48,8 +56,10 @@ def run(args: argparse.Namespace) -> int:
             " there is no password",
             file=sys.stderr,
         )
-    command = shlex.join([sys.executable, "-m", "rltop", *words])
-    Page(command, host=args.host, port=args.port, title="rltop").serve()
+    command = shlex.join([sys.executable, "-m", "rltop", *given])
+    name = f"[{args.host}]" if ":" in args.host else args.host
+    url = f"http://{name}:{args.port}"
+    Page(command, host=args.host, port=args.port, title="rltop", public_url=url).serve()
     return 0
 
 
@@ -64,6 +74,4 @@ def _taken(host: str, port: int) -> str:
         return (
             "in use by another program" if error.errno == errno.EADDRINUSE else error.strerror or str(error)
         )
-    except OverflowError:
-        return "no such port"
     return ""

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rltop.cli import main
+
 if TYPE_CHECKING:
     from selenium.webdriver.chrome.webdriver import WebDriver
 
@@ -137,3 +139,26 @@ def test_a_port_in_use_is_said_to_be(address: str) -> None:
     )
     assert done.returncode == 3
     assert done.stderr == f"rltop: localhost:{port}: in use by another program; choose another with --port\n"
+
+
+def test_a_page_calls_back_by_the_name_that_it_was_asked_by(address: str) -> None:
+    request = urllib.request.Request(address, headers={"Host": "localhost:9000"})
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        assert "ws://localhost:9000/ws" in answer.read().decode()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("demo", "--port", "99999"), "99999: a port is a whole number from 1 to 65535"),
+        (("--port", "0", "demo"), "0: a port is a whole number from 1 to 65535"),
+        (("replay", "x", "--bogus"), "rltop replay: error: unrecognized arguments: --bogus"),
+        (("x", "--speed", "3"), "unrecognized arguments: --speed"),
+    ],
+)
+def test_wrong_words_are_told_before_anything_is_served(
+    words: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["serve", *words])
+    assert told in capsys.readouterr().err

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rltop.models.event import LogLine
+from rltop.models.event import Ended, LogLine
 from rltop.monitor.frame import Frame
 from rltop.tui.app import RltopApp
 
@@ -242,3 +242,13 @@ async def test_live_a_colon_puts_the_crosshair_there_and_says_what_it_does_not_u
         await until(pilot, app, "that is no place")
         await pilot.press(*["backspace"] * 4, *"12", "enter")
         await until(pilot, app, "step 12", "◆")
+
+
+async def test_a_run_that_crashed_before_its_first_step_is_not_waited_for() -> None:
+    none = frames.empty()
+    ended = Ended(status="crashed", at=frames.NOW, message="crashed: CUDA out of memory")
+    text = await read(replace(none, state=replace(none.state, ended=ended), status="crashed"), (80, 24))
+    assert "crashed before its first step" in text
+    assert "CUDA out of memory" in text
+    assert "waiting for" not in text
+    assert "fills by itself" not in text
