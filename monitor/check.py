@@ -13,7 +13,7 @@ from ..models.report import (
     SourceReport,
 )
 from .frame import Frame
-from .ownkeys import suggestions
+from .ownkeys import suggestions, unheard
 
 ORDER: dict[Severity, int] = {"info": 0, "warning": 1, "critical": 2}
 WORTH_A_LINE = 0.001
@@ -85,7 +85,8 @@ def input_notes(frame: Frame) -> tuple[str, ...]:
             notes.append(source.reason)
         notes.extend(source.notes)
     if frame.info.framework in (None, "unknown"):
-        notes.extend(suggestions(frame.state.history, frame.state.history.raw))
+        notes.extend(suggestions(frame.state.history, frame.state.history.raw, frame.settings.keys))
+    notes.extend(unheard(frame.state.history, frame.settings.keys))
     notes.extend(frame.remarks)
     return tuple(dict.fromkeys(notes))
 

@@ -78,3 +78,35 @@ def test_a_telling_name_is_suggested_and_not_assumed(tmp_path: Path) -> None:
 def test_nothing_is_suggested_for_what_was_recognised(tmp_path: Path) -> None:
     frame = look(log(tmp_path / "a.jsonl", response_length_mean=512.0, other_len=3.0), Settings())
     assert not any("[keys]" in note for note in report(frame).input.notes)
+
+
+@pytest.mark.parametrize(
+    ("said", "note"),
+    [
+        ('reward_mean = "gone"', "[keys] reward_mean: the log has no number named gone"),
+        ('clip_ratio = "cut"', "[keys] clip_ratio: cut times 1 is 12.5, but has to be from 0 to 1"),
+        (
+            'response_length_mean = "below"',
+            "[keys] response_length_mean: below times 1 is -2.00, but has to be 0 or more",
+        ),
+        (
+            'loss = { key = "cut", factor = 1e308 }',
+            "[keys] loss: cut times 1e+308 is –, but has to be a finite number",
+        ),
+        ('reward_mean = "below"', None),
+        ('clip_ratio = { key = "cut", factor = 0.01 }', None),
+    ],
+)
+def test_a_key_that_the_user_names_in_vain_is_told(tmp_path: Path, said: str, note: str | None) -> None:
+    own = settings(tmp_path / "rltop.toml", f"[keys]\n{said}\n")
+    frame = look(log(tmp_path / "a.jsonl", cut=12.5, below=-2.0), own)
+    told = [one for one in report(frame).input.notes if one.startswith("[keys]")]
+    assert told == ([] if note is None else [note])
+    field = next(iter(own.keys))
+    assert (frame.state.history.get(field, 0) is None) == (note is not None)
+
+
+def test_a_quantity_that_the_user_has_named_is_not_asked_for_again(tmp_path: Path) -> None:
+    own = settings(tmp_path / "rltop.toml", '[keys]\nresponse_length_mean = "gone"\n')
+    notes = report(look(log(tmp_path / "a.jsonl", **{"my/len": 512.0}), own)).input.notes
+    assert not any("was recognised" in note and "length" in note for note in notes)
