@@ -15,7 +15,7 @@ TransportState = Literal["waiting", "reading", "denied", "lost", "ended"]
 
 
 class Unreadable(Exception):
-    """A file of a known kind cannot be read now; the message is one line."""
+    """A known kind of file cannot be read now, or lacks the run asked for; the message is one line."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,10 @@ def open_target(path: Path) -> Sequence[Source]:
     if form is not None and run:
         if form.open_run is None:
             raise TargetError(f"{named}: is one run; leave out #{run}")
-        return form.open_run(named, run)
+        try:
+            return form.open_run(named, run)
+        except Unreadable as error:
+            raise TargetError(str(error)) from None
     if form is not None and not seen.is_dir:
         return form.open(path)
     if form is not None and score >= 0.5:

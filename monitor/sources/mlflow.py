@@ -7,6 +7,7 @@ id. The readers are in mlflow_db.py and mlflow_files.py; what rows and parameter
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ...models.event import Ended, Event, LogLine
 from ...models.run import ConfigValue, RunInfo
@@ -15,6 +16,10 @@ from ..tells import Tells
 from .sqlitefile import columns_of
 from .tracked import TrackedRun
 from .trackergpus import gpus_of
+
+if TYPE_CHECKING:
+    from .mlflow_db import MlflowDatabase
+    from .mlflow_files import MlflowFiles
 
 TABLES = frozenset({"metrics", "params", "runs", "experiments", "latest_metrics"})
 META = "meta.yaml"
@@ -141,17 +146,23 @@ def _score(probe: Probe) -> float:
 
 
 def _open(path: Path) -> Sequence[Source]:
-    return _open_run(path, "")
+    return [_store(path, "")]
 
 
 def _open_run(path: Path, run: str) -> Sequence[Source]:
+    store = _store(path, run)
+    store.find_run()
+    return [store]
+
+
+def _store(path: Path, run: str) -> "MlflowFiles | MlflowDatabase":
     if path.is_dir():
         from .mlflow_files import MlflowFiles
 
-        return [MlflowFiles(path, run)]
+        return MlflowFiles(path, run)
     from .mlflow_db import MlflowDatabase
 
-    return [MlflowDatabase(path, run)]
+    return MlflowDatabase(path, run)
 
 
 _FRAMEWORKS = "by the keys of the framework"

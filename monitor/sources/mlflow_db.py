@@ -45,6 +45,17 @@ class MlflowDatabase:
         events.extend(self._changed_status(reason))
         return events
 
+    def find_run(self) -> None:
+        """Look for the run that is wanted.
+
+        Raises:
+            Unreadable: it is not there, or the store cannot be read now.
+        """
+        with opened(self._path) as database:
+            self._choose(database)
+        if not self._id:
+            raise Unreadable(self._note)
+
     def close(self) -> list[Event]:
         """Rows whose framework was never known."""
         return list(self._run.flush())

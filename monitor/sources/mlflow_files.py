@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ...models.event import Event, SourceStatus
 from ..lines import Lines
+from ..source import Unreadable
 from ..transport.local import LocalFile
 from .mlflow import META, MlflowRun, run_folders
 from .tfevents import Group
@@ -48,6 +49,16 @@ class MlflowFiles:
                 events += self._record(self._folder)
         events += self._changed_status()
         return events
+
+    def find_run(self) -> None:
+        """Look for the run that is wanted.
+
+        Raises:
+            Unreadable: it is not there, or the store cannot be read now.
+        """
+        self._choose()
+        if not self._folder:
+            raise Unreadable(self._note)
 
     def close(self) -> list[Event]:
         """Steps that were held back; lets go of the files."""

@@ -35,6 +35,8 @@ class TrackioSource:
         self._rows_a_poll = rows_a_poll
         self._run = ""
         """`run_id` of the run, or its name in databases of old."""
+        self._name = ""
+        """What the run is called, until that has been told."""
         self._by = "run_id"
         self._tables: dict[str, frozenset[str]] = {}
         """Their columns by name."""
@@ -61,15 +63,29 @@ class TrackioSource:
         events.extend(self._changed_status(reason))
         return events
 
+    def find_run(self) -> None:
+        """Look for the run that is wanted.
+
+        Raises:
+            Unreadable: it is not there, or the database cannot be read now.
+        """
+        with opened(self._path) as database:
+            self._choose(database)
+        if not self._run:
+            raise Unreadable(self._notes[0])
+
     def close(self) -> list[Event]:
         """Rows whose framework was never known."""
         return list(self._tracked.flush())
 
     def _read(self, database: sqlite3.Connection) -> Iterator[Event]:
         if not self._run:
-            yield from self._choose(database)
+            self._choose(database)
         if not self._run:
             return
+        if self._name:
+            yield RunInfo(name=self._name)
+            self._name = ""
         yield from self._configured(database)
         rows = self._news(database, "metrics", "step, timestamp, metrics", self._rows_a_poll)
         self.more = len(rows) == self._rows_a_poll
@@ -83,7 +99,7 @@ class TrackioSource:
             yield from self._tracked.row(values, _float(step), unix_s(timestamp))
         yield from self._beside(database)
 
-    def _choose(self, database: sqlite3.Connection) -> Iterator[Event]:
+    def _choose(self, database: sqlite3.Connection) -> None:
         """The run that is wanted, or the newest."""
         self._tables = columns_in(database)
         self._by = "run_id" if "run_id" in self._tables.get("metrics", ()) else "run_name"
@@ -101,7 +117,7 @@ class TrackioSource:
         others = [str(run[1]) for run in runs if run is not chosen]
         if others and not self._wanted:
             self._notes = (f"the newest of {len(runs)} runs; another: {self._path}#{others[0]}",)
-        yield RunInfo(name=str(chosen[1]))
+        self._name = str(chosen[1])
 
     def _configured(self, database: sqlite3.Connection) -> Iterator[Event]:
         row = database.execute(f"SELECT config FROM configs WHERE {self._by} = ?", (self._run,)).fetchone()
@@ -206,7 +222,9 @@ def _open(path: Path) -> Sequence[Source]:
 
 
 def _open_run(path: Path, run: str) -> Sequence[Source]:
-    return [TrackioSource(path, run)]
+    source = TrackioSource(path, run)
+    source.find_run()
+    return [source]
 
 
 _FRAMEWORKS = "by the keys of the framework"

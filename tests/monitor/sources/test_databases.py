@@ -459,3 +459,15 @@ def test_gpu_readings_are_told_where_there_is_no_table_of_alerts(trackio: Tracki
     trackio.database.commit()
     samples = [event for event in TrackioSource(trackio.path).poll(0.0) if isinstance(event, GpuSample)]
     assert [gpu.util for gpu in samples[0].gpus] == [40.0]
+
+
+@pytest.mark.parametrize("kind", ["trackio", "mlflow", "store"])
+def test_a_target_names_a_run_that_is_there(kind: str, request: pytest.FixtureRequest) -> None:
+    place: Trackio | Mlflow | Path = request.getfixturevalue(kind)
+    if isinstance(place, Trackio):
+        place.log("a", 1, TRL)
+    elif isinstance(place, Mlflow):
+        place.start("a", 1)
+    path = place if isinstance(place, Path) else place.path
+    with pytest.raises(TargetError, match=r"no run gone in .*; there are: "):
+        open_target(Path(f"{path}#gone"))
