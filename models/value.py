@@ -6,14 +6,14 @@ from pydantic import BaseModel, ConfigDict
 from pydantic_core import PydanticSerializationError, to_json
 
 
-def _utf8(value: object) -> object:
+def utf8(value: object) -> object:
     """A dumped value that can be written: Python reads stray bytes of a file name as half characters."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, dict):
-        return {_utf8(key): _utf8(one) for key, one in cast("dict[object, object]", value).items()}
+        return {utf8(key): utf8(one) for key, one in cast("dict[object, object]", value).items()}
     if isinstance(value, list | tuple):
-        return [_utf8(one) for one in cast("list[object]", value)]
+        return [utf8(one) for one in cast("list[object]", value)]
     return value
 
 
@@ -28,7 +28,7 @@ class Value(BaseModel):
             return super().model_dump_json(**how)
         except PydanticSerializationError:
             indent = how.pop("indent", None)
-            return to_json(_utf8(self.model_dump(**how)), indent=indent, inf_nan_mode="null").decode()
+            return to_json(utf8(self.model_dump(**how)), indent=indent, inf_nan_mode="null").decode()
 
 
 class Quantiles(Value):

@@ -18,6 +18,7 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from ..models.event import EVENT, Event
+from ..models.value import utf8
 from .filesource import FileSource
 from .source import Format, Line, Probe, Source
 from .tells import QUANTITIES, Tells
@@ -39,8 +40,6 @@ class Recorder:
         self.path = os.fsencode(path).decode("utf-8", "replace")
         self.state: Literal["recording", "failed", "closed"] = "recording"
         self.reason = ""
-        self.skipped = 0
-        """Events that could not be written as JSON."""
         self._file: BufferedWriter | None = None
         try:
             if _is_other_file(path):
@@ -61,8 +60,7 @@ class Recorder:
         try:
             line = to_json({"at": now, "event": value}, inf_nan_mode="constants")
         except PydanticSerializationError:
-            self.skipped += 1
-            return
+            line = to_json({"at": now, "event": utf8(value)}, inf_nan_mode="constants")
         self._put(line)
 
     def close(self) -> None:
