@@ -16,7 +16,7 @@ from rltop.models.settings import Settings
 from rltop.monitor.money.book import Book
 from rltop.monitor.pipeline import Pipeline
 from rltop.monitor.reduce import reduce
-from rltop.monitor.source import Format
+from rltop.monitor.source import Format, Unreadable
 from rltop.monitor.state import RunState
 from rltop.monitor.target import TargetError, open_target, probe
 
@@ -124,8 +124,11 @@ class Trial:
         return None
 
     def _read(self, target: Path) -> RunState:
-        score = self._format.score(probe(target))
-        assert 0 <= score <= 1, f"a score of {score}"
+        try:
+            score = self._format.score(probe(target))
+            assert 0 <= score <= 1, f"a score of {score}"
+        except Unreadable:
+            pass  # a damaged database: the user is told so
         state = RunState()
         for source in self._format.open(target):
             for now in (0.0, LATER):
