@@ -5,16 +5,20 @@ retries for minutes and waits for an hour where an account is behind with its bi
 waited for so long.
 """
 
+import atexit
 import os
+import sys
 from collections.abc import Callable
 from threading import Event, Thread
-from typing import TypeVar
+from typing import Any, TypeVar
 
 TOO_OLD = "this Tinker SDK is too old: pip install --upgrade tinker"
 KEY = "TINKER_API_KEY"
 NO_KEY = f"no key that Tinker could accept: set {KEY}, or run `tinker auth login`"
 NOT_ACCEPTED = f"Tinker does not accept this key: set {KEY}, or run `tinker auth login`"
 REFUSED = (NO_KEY, NOT_ACCEPTED)
+
+STOP_S = 1.0
 
 Answer = TypeVar("Answer")
 
@@ -38,6 +42,8 @@ def ask(timeout_s: float, question: Callable[[], Answer], forbidden: str, missin
     """
     told: list[Answer | SdkError] = []
     over = Event()
+    atexit.unregister(_stop_its_thread)
+    atexit.register(_stop_its_thread)
 
     def work() -> None:
         try:
@@ -54,6 +60,17 @@ def ask(timeout_s: float, question: Callable[[], Answer], forbidden: str, missin
     if isinstance(told[0], SdkError):
         raise told[0]
     return told[0]
+
+
+def _stop_its_thread() -> None:
+    """The SDK leaves a thread at work; one that an ending interpreter catches there may abort the process."""
+    kept: Any = getattr(
+        sys.modules.get("tinker.lib.internal_client_holder"), "_internal_client_holder_thread_singleton", None
+    )
+    loop, thread = getattr(kept, "_loop", None), getattr(kept, "_thread", None)
+    if loop is not None and thread is not None and loop.is_running():
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(STOP_S)
 
 
 def spare_telemetry() -> None:
