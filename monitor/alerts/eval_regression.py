@@ -84,7 +84,8 @@ def _read(
     middle = (score + best) / 2
     # Of a score that is no proportion only the widest possible scatter is sure.
     variance = middle * (1 - middle) if 0 <= score <= 1 and 0 <= best <= 1 else 0.25
-    error = scale * math.sqrt(2 * variance / (evaluation.episodes or _UNTOLD_PROBLEMS))
+    problems = evaluation.episodes if evaluation.episodes and evaluation.episodes >= 1 else _UNTOLD_PROBLEMS
+    error = scale * math.sqrt(2 * variance / problems)
     least = max(limits.fall * scale, limits.errors * error)
     fall = best - score
     if fall <= least:

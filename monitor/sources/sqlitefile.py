@@ -30,6 +30,9 @@ def opened(path: Path) -> Generator[sqlite3.Connection]:
         yield connection
     except sqlite3.Error as error:
         raise Unreadable(_why(path, error)) from None
+    except UnicodeDecodeError:
+        # SQLite names what is wrong with its schema by the schema's own bytes, which may be anything.
+        raise Unreadable(f"{path}: database disk image is malformed") from None
     finally:
         if connection is not None:
             connection.close()

@@ -4,6 +4,7 @@ veRL counts rows as long as the tensor is wide. Up to 0.8 that is the cap. The 0
 longest row, so that the figure is never 0 and says nothing unless that row reached the cap.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -39,7 +40,7 @@ def clip_of(
     rollout.max_model_len, all in tokens.
     """
     ratio, longest = values.get(KEY), values.get("response_length/max")
-    if ratio is None or not 0 <= ratio <= 1 or longest is None:
+    if ratio is None or not 0 <= ratio <= 1 or longest is None or not math.isfinite(longest):
         return Clip()
     padded = version in PADDED or (version != v.V1 and shape_of(values).v0)
     if cap is None:

@@ -471,3 +471,12 @@ def test_a_target_names_a_run_that_is_there(kind: str, request: pytest.FixtureRe
     path = place if isinstance(place, Path) else place.path
     with pytest.raises(TargetError, match=r"no run gone in .*; there are: "):
         open_target(Path(f"{path}#gone"))
+
+
+def test_a_schema_of_broken_words_is_a_damaged_database(trackio: Trackio) -> None:
+    trackio.log("a", 1, TRL)
+    trackio.database.close()
+    data = trackio.path.read_bytes().replace(b"CREATE TABLE metrics", b"CREATE \xf4ABLE metr\xffcs", 1)
+    trackio.path.write_bytes(data)
+    told = status(TrackioSource(trackio.path).poll(0.0))
+    assert (told.state, told.reason) == ("lost", f"{trackio.path}: database disk image is malformed")

@@ -1,5 +1,6 @@
 """When the clip ratio is to be believed."""
 
+import math
 from collections.abc import Callable
 
 import pytest
@@ -77,3 +78,8 @@ def test_a_cap_that_was_inferred_is_said_to_be(fold: Fold) -> None:
     )
     assert state.info.max_tokens == 512
     assert any("cap of 512" in note for note in state.info.notes)
+
+
+@pytest.mark.parametrize("longest", [math.nan, math.inf])
+def test_a_longest_response_that_is_no_number_proves_nothing(longest: float) -> None:
+    assert clip_of(values(0.5, longest), "0.4", None) == Clip()
