@@ -537,3 +537,22 @@ async def test_what_cannot_be_saved_is_said(tmp_path: Path, monkeypatch: pytest.
         await until(pilot, app, "COST")
         await pilot.press("s")
         await until(pilot, app, "not saved: No such file or directory")
+
+
+async def test_a_user_changes_the_theme_by_name_in_the_palette() -> None:
+    app = RltopApp(Frames(frames.verl()))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, app, "COST")
+        await pilot.press("ctrl+p", *"theme")
+        await until(pilot, app, "Change the current theme")
+        await pilot.press("enter")
+        await until(pilot, app, "textual-dark", "rltop-light")
+        await pilot.press(*"rltop-li")
+        await pilot.pause(0.3)
+        await pilot.press("enter")
+        await until(pilot, app, "COST")
+        for _ in range(100):
+            if app.theme == "rltop-light":
+                return
+            await pilot.pause(0.05)
+        raise AssertionError(f"the theme is {app.theme}")
