@@ -211,7 +211,9 @@ class RltopApp(App[None]):
                 continue
             title = f"Replay: {binding.description}" if binding in bindings.REPLAY else binding.description
             run = partial(self.call_later, self.run_action, action)
-            yield SystemCommand(title[:1].upper() + title[1:], f"key {binding.key_display or binding.key}", run)
+            yield SystemCommand(
+                title[:1].upper() + title[1:], f"key {binding.key_display or binding.key}", run
+            )
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A key of the replay is no key while live, and one of a run's screens none while none is open."""
