@@ -13,7 +13,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from textwrap import fill, indent
 
-from . import __version__, arguments, words
+from . import __version__, arguments
 from .models.settings import SettingsError
 from .models.text import printable
 
@@ -116,150 +116,6 @@ def _watch() -> Command:
     return parser, watch.run
 
 
-def _check() -> Command:
-    parser = _parser(
-        "check",
-        "One look at a run, on stdout; at several, as a table with their sums.",
-        "examples:\n  rltop check train.log\n"
-        "  rltop check runs/my-run --json --budget 40 --fail-on critical\n"
-        "  rltop check runs/* --fleet-budget 500\n",
-    )
-    parser.add_argument("target", nargs="+", metavar="TARGET", help="a run folder or a log")
-    about = "print schema 1 of the JSON report; of several runs, a line each"
-    parser.add_argument("--json", action="store_true", help=about)
-    arguments.fail_on(parser)
-    arguments.also(parser)
-    arguments.settings(parser)
-    from .commands import check
-
-    return parser, check.run
-
-
-def _replay() -> Command:
-    parser = _parser(
-        "replay",
-        "Play a finished run back, with the projection as it was known at each moment.",
-        "examples:\n  rltop replay train.log\n  rltop replay runs/my-run --speed 300 --from-step 20\n",
-    )
-    parser.add_argument("target", metavar="TARGET", help="a run folder, a log, or a recording")
-    arguments.replay(parser, speed=60.0)
-    arguments.also(parser)
-    arguments.settings(parser)
-    arguments.screen(parser)
-    from .commands import replay
-
-    return parser, replay.run
-
-
-def _demo() -> Command:
-    parser = _parser(
-        "demo",
-        "Play a built-in run: no account, no log, no GPU needed. Reconstructed from published totals.",
-        "examples:\n  rltop demo              GSM8K on Tinker: a cost that converges\n"
-        "  rltop demo math-verl    MATH on 8 × B200: lengths explode, alerts come, the cluster goes\n"
-        "  rltop demo math-tinker  the same task on Tinker\n",
-    )
-    parser.add_argument(
-        "run", nargs="?", default="gsm8k-tinker", choices=("gsm8k-tinker", "math-tinker", "math-verl")
-    )
-    arguments.replay(parser, speed=120.0)
-    arguments.settings(parser)
-    arguments.screen(parser)
-    from .commands import demo
-
-    return parser, demo.run
-
-
-def _follow() -> Command:
-    parser = _parser(
-        "follow",
-        "Follow a run without a screen: a JSON line whenever something is new, until it ends.",
-        "examples:\n  rltop follow train.log >> costs.jsonl\n"
-        "  rltop follow runs/my-run --fail-on critical && echo healthy to the end\n"
-        "  rltop follow train.log --on-critical 'scancel 4711'\n",
-    )
-    parser.add_argument("target", metavar="TARGET", help="a run folder, a log, or - for stdin")
-    parser.add_argument("--record", type=Path, metavar="FILE", help="write all events, to replay them later")
-    arguments.fail_on(parser)
-    arguments.telling(parser)
-    arguments.also(parser)
-    arguments.settings(parser)
-    arguments.gpus(parser)
-    from .commands import follow
-
-    return parser, follow.run
-
-
-def _whatif() -> Command:
-    parser = _parser(
-        "whatif",
-        "What a run would cost if one thing were otherwise: caching, platform, evaluations, an earlier end.",
-        "examples:\n  rltop whatif runs/my-run                       a Tinker run, also on 8 × B200\n"
-        "  rltop whatif train.log --gpus 16 --gpu-type H100 --usd-per-gpu-hour 2.5\n"
-        "  rltop whatif train.log --mfu 0.1 --stop-at 60\n\n"
-        "--gpus, --gpu-type and --usd-per-gpu-hour are of other GPUs where they name a type that the run\n"
-        "is not on, and of the run's own otherwise.\n",
-    )
-    parser.add_argument("target", metavar="TARGET", help="a run folder or a log, finished or growing")
-    parser.add_argument("--mfu", type=words.mfu, metavar="X", help="whole-step MFU on the GPUs, such as 0.1")
-    parser.add_argument("--stop-at", type=words.step, metavar="STEP", help="had the run stopped at this step")
-    parser.add_argument("--json", action="store_true", help="print the answers as JSON")
-    arguments.settings(parser)
-    from .commands import whatif
-
-    return parser, whatif.run
-
-
-def _gpus() -> Command:
-    parser = _parser(
-        "gpus",
-        "What GPUs do, here or elsewhere: busy, tensor cores, memory, power, temperature, errors.",
-        "examples:\n  rltop gpus\n  rltop gpus --watch ssh://node1,node2\n"
-        "  rltop gpus prom:http://prometheus:9090\n  rltop gpus --json | jq '.gpus[].util'\n",
-    )
-    parser.add_argument(
-        "places", nargs="*", metavar="PLACE",
-        help="ssh://HOST[,HOST], http://HOST:9400/metrics, prom:http://HOST:9090, ray, ray:http://HEAD:8265, "
-        "local (this machine)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--engine", action="append", metavar="URL", help="a vLLM's or SGLang's metrics, as http://HOST:8000"
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON, as without a terminal")
-    parser.add_argument(
-        "--watch", action="store_true", help="go on, on the screen; in JSON, a line every 2 s"
-    )
-    parser.add_argument("--plain", action="store_true", help="with --watch: a table instead of a screen")
-    arguments.screen(parser)
-    from .commands import gpus
-
-    return parser, gpus.run
-
-
-def _reconcile() -> Command:
-    parser = _parser(
-        "reconcile",
-        "Tinker's own billing usage beside our bill of a run, with what explains the differences.",
-        "examples:\n  rltop reconcile runs/my-run\n"
-        "  rltop reconcile runs/my-run --start 2026-07-13 --end 2026-07-14 --json\n\n"
-        "Needs `pip install 'rltop[tinker]'` and a key whose owner may see the organisation's bills.\n",
-    )
-    parser.add_argument("target", metavar="TARGET", help="a run folder of tinker-cookbook")
-    parser.add_argument(
-        "--start", type=words.day, metavar="DATE", help="first UTC day, YYYY-MM-DD (the run's)"
-    )
-    parser.add_argument("--end", type=words.day, metavar="DATE", help="last UTC day (the run's)")
-    parser.add_argument("--session", action="append", metavar="ID", help="sessions, where the log names none")
-    parser.add_argument(
-        "--timeout", type=words.number, default=60.0, metavar="S", help="seconds to wait (60)"
-    )
-    parser.add_argument("--json", action="store_true", help="print the comparison as JSON")
-    arguments.settings(parser)
-    from .commands import reconcile
-
-    return parser, reconcile.run
-
-
 def _completion() -> Command:
     parser = _parser(
         "completion",
@@ -324,11 +180,41 @@ COMMANDS: dict[str, Callable[[], Command]] = {
         "  rltop report train.log --budget 150 > report.md\n",
     ),
     "watch": _watch,
-    "check": _check,
-    "replay": _replay,
-    "demo": _demo,
-    "follow": _follow,
-    "whatif": _whatif,
+    "check": _plain(
+        "check",
+        "One look at a run, on stdout; at several, as a table with their sums.",
+        "examples:\n  rltop check train.log\n"
+        "  rltop check runs/my-run --json --budget 40 --fail-on critical\n"
+        "  rltop check runs/* --fleet-budget 500\n",
+    ),
+    "replay": _plain(
+        "replay",
+        "Play a finished run back, with the projection as it was known at each moment.",
+        "examples:\n  rltop replay train.log\n  rltop replay runs/my-run --speed 300 --from-step 20\n",
+    ),
+    "demo": _plain(
+        "demo",
+        "Play a built-in run: no account, no log, no GPU needed. Reconstructed from published totals.",
+        "examples:\n  rltop demo              GSM8K on Tinker: a cost that converges\n"
+        "  rltop demo math-verl    MATH on 8 × B200: lengths explode, alerts come, the cluster goes\n"
+        "  rltop demo math-tinker  the same task on Tinker\n",
+    ),
+    "follow": _plain(
+        "follow",
+        "Follow a run without a screen: a JSON line whenever something is new, until it ends.",
+        "examples:\n  rltop follow train.log >> costs.jsonl\n"
+        "  rltop follow runs/my-run --fail-on critical && echo healthy to the end\n"
+        "  rltop follow train.log --on-critical 'scancel 4711'\n",
+    ),
+    "whatif": _plain(
+        "whatif",
+        "What a run would cost if one thing were otherwise: caching, platform, evaluations, an earlier end.",
+        "examples:\n  rltop whatif runs/my-run                       a Tinker run, also on 8 × B200\n"
+        "  rltop whatif train.log --gpus 16 --gpu-type H100 --usd-per-gpu-hour 2.5\n"
+        "  rltop whatif train.log --mfu 0.1 --stop-at 60\n\n"
+        "--gpus, --gpu-type and --usd-per-gpu-hour are of other GPUs where they name a type that the run\n"
+        "is not on, and of the run's own otherwise.\n",
+    ),
     "estimate": _plain(
         "estimate",
         "What a run will cost, before it is started: Tinker and your own GPUs side by side.",
@@ -340,8 +226,19 @@ COMMANDS: dict[str, Callable[[], Command]] = {
         "The price book: what each model and GPU costs, since when, and where the number is from.",
         "examples:\n  rltop prices list\n  rltop prices show Qwen/Qwen3-8B\n  rltop prices refresh\n",
     ),
-    "reconcile": _reconcile,
-    "gpus": _gpus,
+    "reconcile": _plain(
+        "reconcile",
+        "Tinker's own billing usage beside our bill of a run, with what explains the differences.",
+        "examples:\n  rltop reconcile runs/my-run\n"
+        "  rltop reconcile runs/my-run --start 2026-07-13 --end 2026-07-14 --json\n\n"
+        "Needs `pip install 'rltop[tinker]'` and a key whose owner may see the organisation's bills.\n",
+    ),
+    "gpus": _plain(
+        "gpus",
+        "What GPUs do, here or elsewhere: busy, tensor cores, memory, power, temperature, errors.",
+        "examples:\n  rltop gpus\n  rltop gpus --watch ssh://node1,node2\n"
+        "  rltop gpus prom:http://prometheus:9090\n  rltop gpus --json | jq '.gpus[].util'\n",
+    ),
     "compare": _plain(
         "compare",
         "Two to six runs side by side: cost, length, reward and time, and the facts in which they differ.",

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Literal
 
+from .. import arguments
 from ..models.alert import Severity
 from ..models.settings import Settings
 from ..monitor.check import ORDER, fails, page, report
@@ -15,6 +16,16 @@ from .flags import UNUSABLE, complain, settings_of, unreadable
 from .opening import pipeline, sources_of
 
 FailOn = Severity | Literal["never"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The words of the command."""
+    parser.add_argument("target", nargs="+", metavar="TARGET", help="a run folder or a log")
+    about = "print schema 1 of the JSON report; of several runs, a line each"
+    parser.add_argument("--json", action="store_true", help=about)
+    arguments.fail_on(parser)
+    arguments.also(parser)
+    arguments.settings(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -4,6 +4,7 @@ import argparse
 import sys
 from importlib.resources import as_file, files
 
+from .. import arguments
 from ..monitor.target import open_target
 from .flags import settings_of
 from .replay import play
@@ -13,6 +14,16 @@ PRICES_OF = "2026-01-05"
 
 
 REMARK = "a demo, reconstructed from the published totals of a real run"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The words of the command."""
+    parser.add_argument(
+        "run", nargs="?", default="gsm8k-tinker", choices=("gsm8k-tinker", "math-tinker", "math-verl")
+    )
+    arguments.replay(parser, speed=120.0)
+    arguments.settings(parser)
+    arguments.screen(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -8,8 +8,10 @@ import argparse
 import asyncio
 import signal
 import sys
+from pathlib import Path
 from typing import Literal, Protocol
 
+from .. import arguments
 from ..models.alert import Severity
 from ..models.text import printable
 from ..monitor.check import fails, report
@@ -30,6 +32,17 @@ class Teller(Protocol):
     def publish(self, frame: Frame) -> None:
         """Print a frame where it is news."""
         ...
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The words of the command."""
+    parser.add_argument("target", metavar="TARGET", help="a run folder, a log, or - for stdin")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="write all events, to replay them later")
+    arguments.fail_on(parser)
+    arguments.telling(parser)
+    arguments.also(parser)
+    arguments.settings(parser)
+    arguments.gpus(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from time import sleep
 from typing import TYPE_CHECKING
 
+from .. import arguments
 from ..models.gpu import GpuSample
 from ..models.run import RunInfo
 from ..models.settings import Settings
@@ -28,6 +29,24 @@ WINDOW_S = 0.5
 LOOK_S = 1.0
 """Pause between two questions whether there is news."""
 CLEAR = "\x1b[H\x1b[J"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The words of the command."""
+    parser.add_argument(
+        "places", nargs="*", metavar="PLACE",
+        help="ssh://HOST[,HOST], http://HOST:9400/metrics, prom:http://HOST:9090, ray, ray:http://HEAD:8265, "
+        "local (this machine)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--engine", action="append", metavar="URL", help="a vLLM's or SGLang's metrics, as http://HOST:8000"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON, as without a terminal")
+    parser.add_argument(
+        "--watch", action="store_true", help="go on, on the screen; in JSON, a line every 2 s"
+    )
+    parser.add_argument("--plain", action="store_true", help="with --watch: a table instead of a screen")
+    arguments.screen(parser)
 
 
 def run(args: argparse.Namespace) -> int:

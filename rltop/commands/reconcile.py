@@ -2,6 +2,7 @@
 
 import argparse
 
+from .. import arguments, words
 from ..models import text
 from ..models.event import Event
 from ..models.report import ReconcileLine, ReconcileReport
@@ -18,6 +19,21 @@ from .opening import pipeline, sources_of
 
 HEADING = "meter          their tokens  our tokens  their bill    our bill  difference"
 """Above columns of 15 and then 12 cells."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The words of the command."""
+    parser.add_argument("target", metavar="TARGET", help="a run folder of tinker-cookbook")
+    parser.add_argument(
+        "--start", type=words.day, metavar="DATE", help="first UTC day, YYYY-MM-DD (the run's)"
+    )
+    parser.add_argument("--end", type=words.day, metavar="DATE", help="last UTC day (the run's)")
+    parser.add_argument("--session", action="append", metavar="ID", help="sessions, where the log names none")
+    parser.add_argument(
+        "--timeout", type=words.number, default=60.0, metavar="S", help="seconds to wait (60)"
+    )
+    parser.add_argument("--json", action="store_true", help="print the comparison as JSON")
+    arguments.settings(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Sequence
 
+from .. import arguments
 from ..models.event import Event
 from ..models.run import RunInfo
 from ..models.settings import Settings
@@ -15,6 +16,15 @@ from ..monitor.target import TargetError
 from ..monitor.timeline import last_change, timeline
 from .flags import complain, has_screen, on_screen, settings_of
 from .opening import pipeline, sources_of
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The words of the command."""
+    parser.add_argument("target", metavar="TARGET", help="a run folder, a log, or a recording")
+    arguments.replay(parser, speed=60.0)
+    arguments.also(parser)
+    arguments.settings(parser)
+    arguments.screen(parser)
 
 
 def run(args: argparse.Namespace) -> int:

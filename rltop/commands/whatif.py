@@ -2,6 +2,7 @@
 
 import argparse
 
+from .. import arguments, words
 from ..models import text
 from ..models.money import WhatIf
 from ..models.report import WhatIfReport
@@ -15,6 +16,15 @@ from ..monitor.session import Session
 from ..monitor.target import TargetError
 from .flags import complain, settings_of
 from .opening import pipeline, price_book, sources_of
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The words of the command."""
+    parser.add_argument("target", metavar="TARGET", help="a run folder or a log, finished or growing")
+    parser.add_argument("--mfu", type=words.mfu, metavar="X", help="whole-step MFU on the GPUs, such as 0.1")
+    parser.add_argument("--stop-at", type=words.step, metavar="STEP", help="had the run stopped at this step")
+    parser.add_argument("--json", action="store_true", help="print the answers as JSON")
+    arguments.settings(parser)
 
 
 def run(args: argparse.Namespace) -> int:
