@@ -32,7 +32,8 @@ STEP = re.compile(
     re.IGNORECASE,
 )
 PAIR = re.compile(
-    r"(?P<name>[A-Za-z][\w ./-]{0,60}?)\s*[:=]\s*(?P<value>[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|nan|inf))"
+    r"(?P<name>[A-Za-z][\w ./-]{0,60}?)\s*[:=]\s*"
+    r"(?P<value>[-+]?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+|nan|inf))"
 )
 FINISHED = re.compile(r"\btraining completed successfully", re.IGNORECASE)
 CHECKPOINT = re.compile(r"\bSaved checkpoint to (\S+)")

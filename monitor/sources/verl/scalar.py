@@ -13,7 +13,7 @@ WORDS: dict[str, ConfigValue] = {
     "": None,
 }
 INT = re.compile(r"[-+]?\d{1,18}")
-FLOAT = re.compile(r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|inf|nan|\.inf|\.nan)")
+FLOAT = re.compile(r"[-+]?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|inf|nan|\.inf|\.nan)")
 
 
 def scalar(text: str) -> ConfigValue:

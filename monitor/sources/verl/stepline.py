@@ -16,7 +16,7 @@ START = re.compile(r"(?<![\w/.])step:(\d{1,15}) - ")
 WORD = "step:"
 NEIGHBOUR = re.compile(r"\r|\([\w.:+ -]*pid=\d+")
 """What another writer may have put behind the line without a line end."""
-_NUMBER = r"(?:np\.\w+\()?([-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|nan|inf)|True|False)(?![\d.])\)?"
+_NUMBER = r"(?:np\.\w+\()?([-+]?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+|nan|inf)|True|False)(?![\d.])\)?"
 NUMBER = re.compile(_NUMBER)
 LAST = re.compile(rf"(.+?):{_NUMBER}")
 NUMPY = re.compile(r"(?<=:)np\.\w+\(([^()]*)\)")
@@ -25,6 +25,8 @@ ROUNDED = re.compile(r"-?\d+\.\d{3}")
 DIGITS = re.compile(r"[\d.eE+-]+\)?")
 SEPARATOR = " - "
 LONGEST = 512 * 1024
+LONGEST_KEY = 1024
+"""No key has so many signs; what seems to is another writer's line, through which looking would take long."""
 
 
 class Metrics(NamedTuple):
@@ -96,8 +98,9 @@ def _piecemeal(pieces: Sequence[str]) -> tuple[dict[str, float], int]:
         except ValueError:
             if (match := NUMBER.fullmatch(text.strip())) is None:
                 # A data source may be called `a - b`: the rest of the key is the next piece.
-                pending = f"{pending}{piece}{SEPARATOR}" if ":" not in piece else ""
-                bad += ":" in piece
+                goes_on = ":" not in piece and len(pending) < LONGEST_KEY
+                pending = f"{pending}{piece}{SEPARATOR}" if goes_on else ""
+                bad += not goes_on
                 continue
             values[key] = _value(match[1])
         pending = ""

@@ -172,3 +172,15 @@ def test_a_line_is_read_alike_in_one_go_and_piece_by_piece(values: dict[str, flo
     assert {key: repr(value) for key, value in read.values.items()} == {
         key: repr(float(value)) for key, value in values.items()
     }
+
+
+def test_a_line_of_separators_takes_no_longer_than_its_length() -> None:
+    read = stepline.metrics(3, "a:1.0 - " + "b - " * 100_000 + "c:2.0")
+    assert read.values["a"] == 1.0
+    assert max(map(len, read.values)) < 2 * stepline.LONGEST_KEY
+    assert read.bad > 100
+
+
+def test_a_number_of_a_hundred_thousand_digits_is_passed_over_at_once() -> None:
+    read = stepline.metrics(3, "a:1.0 - b:" + "1" * 100_000 + "x - c:2.0")
+    assert read.values == {"a": 1.0, "c": 2.0}
