@@ -30,8 +30,8 @@ BLOCKS = {
 }
 BLOCK = re.compile(r"(Training Results|Validation Results|Performance Metrics|Timing):\s*$")
 BULLET = re.compile(
-    r"^[\s•*·-]*([A-Za-z][\w /().-]*?):\s*([-+]?(?:\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?|nan|inf))(?![\w.])"
-    r"|^[\s•*·-]*([A-Za-z][\w /().-]*?):\s*(\d[\d,]*\.?\d*)(s|%)"
+    r"^[\s•*·-]*([A-Za-z][\w /().-]{0,80}?):\s*([-+]?(?:\d[\d,]*(?:\.\d*)?(?:[eE][-+]?\d+)?|nan|inf))(?![\w.])"
+    r"|^[\s•*·-]*([A-Za-z][\w /().-]{0,80}?):\s*(\d[\d,]*(?:\.\d*)?)(s|%)"
 )
 FIELDS = {
     "results/Loss": "loss",
