@@ -29,10 +29,9 @@ BLOCKS = {
     "Validation Results": "validation",
 }
 BLOCK = re.compile(r"(Training Results|Validation Results|Performance Metrics|Timing):\s*$")
-BULLET = re.compile(
-    r"^[\s•*·-]*([A-Za-z][\w /().-]{0,80}?):\s*([-+]?(?:\d[\d,]*(?:\.\d*)?(?:[eE][-+]?\d+)?|nan|inf))(?![\w.])"
-    r"|^[\s•*·-]*([A-Za-z][\w /().-]{0,80}?):\s*(\d[\d,]*(?:\.\d*)?)(s|%)"
-)
+_NAME = r"^[\s•*·-]*([A-Za-z][\w /().-]{0,80}?):\s*"
+_AMOUNT = r"\d[\d,]*(?:\.\d*)?"
+BULLET = re.compile(rf"{_NAME}([-+]?(?:{_AMOUNT}(?:[eE][-+]?\d+)?|nan|inf))(?![\w.])|{_NAME}({_AMOUNT})(s|%)")
 FIELDS = {
     "results/Loss": "loss",
     "results/Avg Total Reward": "reward_mean",

@@ -17,7 +17,7 @@ from .pyrepr import number_of
 from .trl_rows import TrlRows, is_eval
 
 STEP_OF = "global_step/max_steps"
-_PARTS = re.compile(r"(\d+(?:\.\d+)?)\s*([dhms])")
+_PARTS = re.compile(r"(\d{1,12}(?:\.\d{1,12})?)\s{0,2}([dhms])")
 _SECONDS = {"d": 86_400.0, "h": 3600.0, "m": 60.0, "s": 1.0}
 
 
