@@ -7,6 +7,8 @@ how long a step takes.
 
 from collections.abc import Sequence
 
+from pydantic import ValidationError
+
 from ...models.estimate import EstimateInputs
 from ...models.run import RunInfo
 from ...models.step import Eval
@@ -40,15 +42,18 @@ def step_prior(info: RunInfo, evals: Sequence[Eval], pricing: Pricing) -> Quanti
         return None
     usd: list[float] = []
     for response, prompt in zip(*lengths, strict=True):
-        planned = EstimateInputs(
-            model=pricing.model or "",
-            groups=info.groups,
-            group_size=info.group_size,
-            prompt_tokens=prompt,
-            response_tokens=response,
-            max_tokens=info.max_tokens,
-            steps=1,
-        )
+        try:
+            planned = EstimateInputs(
+                model=pricing.model or "",
+                groups=info.groups,
+                group_size=info.group_size,
+                prompt_tokens=prompt,
+                response_tokens=response,
+                max_tokens=info.max_tokens,
+                steps=1,
+            )
+        except ValidationError:
+            return None  # a configuration may say anything, such as no groups at all
         usd.append(known_usd(volume(planned, 1.0).tokens, rates) or 0.0)
     low, middle, high = usd
     return Quantiles(p10=low, p50=middle, p90=high) if low > 0 else None

@@ -84,6 +84,11 @@ def test_where_an_input_is_unknown_nothing_is_projected_beforehand(unknown: str)
     assert found.notes
 
 
+@pytest.mark.parametrize("name", ["groups", "group_size"])
+def test_a_configuration_that_cannot_be_tells_nothing_beforehand(name: str) -> None:
+    assert looked_at(CONFIGURED.model_copy(update={name: 0})).projection.final_usd is None
+
+
 def test_several_turns_and_rented_gpus_have_no_prior() -> None:
     hosted = CONFIGURED.model_copy(update={"platform": "self-hosted", "gpus": 8, "gpu_type": "B200"})
     several = CONFIGURED.model_copy(update={"multi_turn": True})
