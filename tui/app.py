@@ -86,8 +86,13 @@ class RltopApp(App[None]):
         return screen
 
     def on_ready(self) -> None:
+        self.app_resume_signal.subscribe(self, self._back_from_shell)
         # The first picture comes before any work: an empty screen that answers beats a late one.
         self.run_worker(self._run(self._runner), group="run", exclusive=True, exit_on_error=False)
+
+    def _back_from_shell(self, _: object) -> None:
+        # The terminal was emptied, and what has not changed since would not be drawn by itself.
+        self.refresh(layout=True)
 
     async def _run(self, runner: Runner) -> None:
         try:

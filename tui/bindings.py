@@ -34,6 +34,7 @@ ANYWHERE = (
     _key("escape", "leave", "back to the overview", "app.leave", "esc"),
     _key("ctrl+p", "command_palette", "every command, by name", "app.palette", "ctrl p"),
     _key("question_mark,f1", "help", "the keys that work here", "app.help", "?"),
+    _key("ctrl+z", "suspend_process", "to the shell; `fg` comes back", "app.suspend", "ctrl z"),
     _key("q,ctrl+c", "quit", "leave; the run goes on", "app.quit", "q"),
 )
 GENERAL = (

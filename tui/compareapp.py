@@ -55,7 +55,12 @@ class CompareApp(App[None]):
         return screen
 
     def on_ready(self) -> None:
+        self.app_resume_signal.subscribe(self, self._back_from_shell)
         self.run_worker(self._run(), name="runs", exclusive=True, exit_on_error=False)
+
+    def _back_from_shell(self, _: object) -> None:
+        # The terminal was emptied, and what has not changed since would not be drawn by itself.
+        self.refresh(layout=True)
 
     async def _run(self) -> None:
         try:
