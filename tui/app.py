@@ -88,7 +88,7 @@ class RltopApp(App[None]):
     def on_ready(self) -> None:
         self.app_resume_signal.subscribe(self, self._back_from_shell)
         # The first picture comes before any work: an empty screen that answers beats a late one.
-        self.run_worker(self._run(self._runner), group="run", exclusive=True, exit_on_error=False)
+        self.run_worker(partial(self._run, self._runner), group="run", exclusive=True, exit_on_error=False)
 
     def _back_from_shell(self, _: object) -> None:
         # The terminal was emptied, and what has not changed since would not be drawn by itself.
@@ -189,7 +189,7 @@ class RltopApp(App[None]):
         self.set_reactive(RltopApp.frame, None)
         self._trouble = ""
         await self.push_screen(self._prepared(Overview()))
-        self.run_worker(self._run(self._runner), group="run", exclusive=True, exit_on_error=False)
+        self.run_worker(partial(self._run, self._runner), group="run", exclusive=True, exit_on_error=False)
 
     def _close_run(self) -> None:
         """Back to the fleet, and let go of the run."""

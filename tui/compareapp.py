@@ -56,7 +56,7 @@ class CompareApp(App[None]):
 
     def on_ready(self) -> None:
         self.app_resume_signal.subscribe(self, self._back_from_shell)
-        self.run_worker(self._run(), name="runs", exclusive=True, exit_on_error=False)
+        self.run_worker(self._run, name="runs", exclusive=True, exit_on_error=False)
 
     def _back_from_shell(self, _: object) -> None:
         # The terminal was emptied, and what has not changed since would not be drawn by itself.
