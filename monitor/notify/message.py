@@ -31,8 +31,7 @@ def message_of(notices: Sequence[Notice], left_out: int = 0) -> Message:
     lines = [_line(notice) for notice in shown]
     if more:
         lines.append(f"and {more} more: see rltop")
-    stands = {(notice.run, notice.stand): None for notice in notices if notice.stand}
-    newest = {run: stand for run, stand in stands}
+    newest = {notice.run: notice.stand for notice in notices if notice.stand}
     runs = list(dict.fromkeys(notice.run for notice in notices))
     for run, stand in newest.items():
         lines.append(printable(f"{run}: {stand}" if len(runs) > 1 else stand))

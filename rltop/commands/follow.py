@@ -8,6 +8,7 @@ import argparse
 import asyncio
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -68,12 +69,28 @@ def follow(
     # A scheduler ends what it runs with SIGTERM: what waits to be sent is sent then too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        asyncio.run(session.run(telling.passing(printer.publish)))
+        asyncio.run(session.run(telling.passing(saying_what_is_awaited(printer.publish))))
     finally:
         telling.close()
     if why := unreadable(session.pipeline.state):
         return complain(why)
     return int(printer.last is not None and fails(printer.last, fail_on))
+
+
+def saying_what_is_awaited(publish: Callable[[Frame], None]) -> Callable[[Frame], None]:
+    """`publish`, with a line on stderr of why there is no run yet: a wrong name is waited for in vain."""
+    said = ""
+
+    def say(frame: Frame) -> None:
+        nonlocal said
+        awaited = any(source.state == "waiting" for source in frame.state.sources.values())
+        why = unreadable(frame.state) if awaited else ""
+        if why and why != said:
+            said = why
+            print(f"rltop: waiting: {printable(why)}", file=sys.stderr, flush=True)
+        publish(frame)
+
+    return say
 
 
 class Printer:

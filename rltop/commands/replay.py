@@ -49,7 +49,7 @@ def play(args: argparse.Namespace, sources: Sequence[Source], settings: Settings
         from_step=args.from_step,
     )
     if args.plain or not has_screen():
-        session.step_frames(print_line)
+        session.step_frames(StepLines().print)
         return 0
     return on_screen(session, args)
 
@@ -62,6 +62,20 @@ def read_events(sources: Sequence[Source], now: float) -> list[Event]:
         if not any(source.more for source in sources):
             break
     return events + [event for source in sources for event in source.close()]
+
+
+class StepLines:
+    """Prints frames as lines, but none that reads as the last did: the end is often that of the last step."""
+
+    def __init__(self) -> None:
+        self._last = ""
+
+    def print(self, frame: Frame) -> None:
+        """Print a frame where it is news."""
+        line = one_line(frame)
+        if line != self._last:
+            self._last = line
+            print(line, flush=True)
 
 
 def print_line(frame: Frame) -> None:

@@ -92,6 +92,14 @@ def test_a_message_says_what_is_worst_and_what_to_do(notice: Make) -> None:
     assert message_of([notice("kl", change="resolved")]).mood == "success"
 
 
+def test_a_message_says_where_the_run_stood_last(notice: Make) -> None:
+    told = [
+        notice(rule).model_copy(update={"stand": stand})
+        for rule, stand in (("a", "running"), ("b", "stalled"), ("c", "running"))
+    ]
+    assert message_of(told).body.splitlines()[-1] == "running"
+
+
 def test_a_message_counts_what_it_leaves_out(notice: Make) -> None:
     message = message_of([notice("clip", step=n) for n in range(MOST_LINES + 7)])
     assert "and 7 more: see rltop" in message.body
