@@ -164,6 +164,12 @@ async def test_an_empty_fleet_says_what_it_looked_at_and_waits() -> None:
         await until(pilot, app, "gsm8k-tinker")
 
 
+async def test_one_empty_folder_is_counted_as_one_says_it() -> None:
+    app = app_of(Fleets(fleet((), scan=Scan(files=0, folders=1, unreadable=0, complete=True))))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, app, "0 files in 1 folder looked at")
+
+
 async def test_a_filter_that_takes_no_run_says_so() -> None:
     app = app_of(Fleets(fleet()))
     async with app.run_test(size=(80, 24)) as pilot:

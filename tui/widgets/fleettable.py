@@ -194,7 +194,8 @@ def _nothing(fleet: FleetFrame, wanted: str, width: int, height: int) -> list[Li
         lines = [(Span(f"looking for runs below {where} …", "strong"),)]
     elif scan is not None:
         lines = [(Span(f"no runs below {where} yet", "strong"),), ()]
-        looked = f"{text.integer(scan.files)} files in {text.integer(scan.folders)} folders looked at"
+        counts = ((scan.files, "file"), (scan.folders, "folder"))
+        looked = " in ".join(f"{text.integer(n)} {what}{'s' * (n != 1)}" for n, what in counts) + " looked at"
         denied = f", {scan.unreadable} may not be read" if scan.unreadable else ""
         lines += [(Span(looked + denied, "dim"),)]
         lines += wrapped(WHAT_RUNS_ARE, min(width - 4, 76), "dim")
