@@ -10,6 +10,7 @@ from typing import TypeGuard, cast
 from pydantic_core import from_json
 
 from ....models.event import Event
+from ...column import NAN
 from ...source import Line
 from ..plainrow import floats_of
 from .console import START_INFO
@@ -75,7 +76,9 @@ def read_line(text: str) -> tuple[int, Mapping[str, float]] | None:
         return None
     metrics = cast("dict[str, object]", data)
     plain = floats_of(metrics)
-    return step, plain or {key: float(v) for key, v in metrics.items() if _is_number(v)}
+    return step, plain or {
+        key: NAN if v is None else float(v) for key, v in metrics.items() if v is None or _is_number(v)
+    }
 
 
 def _is_number(value: object) -> TypeGuard[int | float]:

@@ -1,5 +1,6 @@
 """The file logger, alone and beside a console."""
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -33,6 +34,7 @@ def test_steps_and_evaluations_are_read(fold: Fold) -> None:
 def test_null_stands_for_what_is_no_number(fold: Fold) -> None:
     state = fold('{"step":1,"data":{"actor/grad_norm":null,"timing_s/step":3}}', FileLoggerParser())
     assert (state.history.get("grad_norm", 0), state.history.get("duration_s", 0)) == (None, 3.0)
+    assert math.isnan(state.history.row(0).nonfinite["actor/grad_norm"])
 
 
 def test_nan_as_older_versions_wrote_it_is_read(fold: Fold) -> None:
