@@ -53,6 +53,17 @@ async def test_both_runs_are_named_with_their_dollars(size: tuple[int, int]) -> 
         assert len({len(line) for line in text.splitlines()}) == 1
 
 
+async def test_four_runs_stand_below_each_other_where_a_figure_would_be_cut() -> None:
+    runs = Runs(*(demos.at_step("math-tinker", step) for step in (20, 30, 40, 60)))
+    runs.names = ("one", "two", "three", "four")
+    app = CompareApp(runs)
+    async with app.run_test(size=(120, 90)) as pilot:
+        text = await until(pilot, app, "NOW  ", "AT step 20")
+        (line,) = (line for line in text.splitlines() if "AT step 20" in line)
+        assert line.split() == ["AT", "step", "20", "A", "B", "C", "D"]
+        assert "…" not in text[text.index("NOW  ") :]
+
+
 async def test_the_crosshair_tells_the_values_of_both() -> None:
     app = CompareApp(both())
     async with app.run_test(size=(120, 40)) as pilot:

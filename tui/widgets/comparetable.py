@@ -1,5 +1,6 @@
 """The runs by name and colour, and the table of what they have in common and what sets them apart."""
 
+from collections.abc import Sequence
 from itertools import zip_longest
 
 from rich.cells import cell_len, set_cell_size
@@ -18,7 +19,7 @@ from .status import FRAMEWORKS, STATUS_INK
 NAME = 32
 TITLE, CELL, WIDEST, GAP = 20, 12, 30, 4
 BESIDE = 116
-"""From this width on, the blocks of the table stand side by side."""
+"""From this width on, the blocks of the table stand side by side, where they fit whole."""
 
 
 class ComparePanel(Panel):
@@ -77,17 +78,25 @@ class CompareTable(ComparePanel):
             (compare_table.shared_title(found), compare_table.shared(found)),
             ("DIFFERENT FACTS", compare_table.facts(found)),
         )
-        now, *others = [
-            _block(name, block, len(found.runs), self._half(width)) for name, block in blocks if block
-        ]
-        right = [line for block in others for line in ((), *block)][1:]
-        if width < BESIDE:
-            return [*now, (), *right]
-        left = max(cells(line) for line in now) + GAP
-        return [(*fit(one, left), *other) for one, other in zip_longest(now, right, fillvalue=())]
+        if width >= BESIDE:
+            now, right = _laid(blocks, len(found.runs), (width - GAP) // 2)
+            left = _widest(now) + GAP
+            if left + _widest(right) <= width:  # a figure cut in two would be another figure
+                return [(*fit(one, left), *other) for one, other in zip_longest(now, right, fillvalue=())]
+        now, right = _laid(blocks, len(found.runs), width)
+        return [*now, (), *right]
 
-    def _half(self, width: int) -> int:
-        return width if width < BESIDE else (width - GAP) // 2
+
+def _laid(
+    blocks: Sequence[tuple[str, list[compare_table.Line]]], count: int, width: int
+) -> tuple[list[Line], list[Line]]:
+    """The first block, and those after it with a line between them."""
+    now, *others = [_block(name, block, count, width) for name, block in blocks if block]
+    return now, [line for block in others for line in ((), *block)][1:]
+
+
+def _widest(lines: Sequence[Line]) -> int:
+    return max(map(cells, lines), default=0)
 
 
 def _block(name: str, block: list[compare_table.Line], count: int, width: int) -> list[Line]:
