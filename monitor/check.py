@@ -172,9 +172,10 @@ def _projection(frame: Frame) -> str | None:
         return None
     cap = f"   at the cap {text.usd(final.at_cap)}" if final.at_cap is not None else ""
     left = frame.projection.remaining_s
-    ends = f"   ends in {text.duration(left.p50)}" if left else ""
+    ends = f"   ends in {text.duration(left.p50)}" if left and frame.status == "running" else ""
     between = f"80 %: {text.usd(final.p10)} – {text.usd(final.p90)}"
-    return f"AT END    {text.usd(final.p50)}   {between}{cap}{ends}"
+    gone_on = " had it gone on" if frame.status == "crashed" else ""
+    return f"AT END    {text.usd(final.p50)}{gone_on}   {between}{cap}{ends}"
 
 
 def _budget(frame: Frame) -> str | None:

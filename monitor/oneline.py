@@ -9,9 +9,8 @@ def one_line(frame: Frame) -> str:
     last, final = frame.state.last_row, frame.projection.final_usd
     end = frame.info.last_step
     total = "" if end is None else f"/{end}"
-    at_end = (
-        f"{text.usd(final.p50)} at the end ({text.usd(final.p10)} – {text.usd(final.p90)})" if final else "–"
-    )
+    when = "had it gone on" if frame.status == "crashed" else "at the end"
+    at_end = f"{text.usd(final.p50)} {when} ({text.usd(final.p10)} – {text.usd(final.p90)})" if final else "–"
     standing = [alert for alert in frame.alerts if alert.cleared_step is None]
     length = frame.health.response_length.last
     told = "".join(f"  {alert.severity}: {alert.message}" for alert in standing)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from rltop.cli import main
 from rltop.models.report import CheckReport
 
 RLTOP = [sys.executable, "-m", "rltop"]
@@ -352,3 +353,13 @@ def test_the_screen_without_a_terminal_says_what_works_instead(demo: Path) -> No
     done = run(str(demo / "gsm8k-tinker"))
     assert done.returncode == 3
     assert "rltop check" in done.stderr
+
+
+def test_a_crashed_run_is_told_what_it_would_have_cost_and_no_time_to_go(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    demo = Path(__file__).parents[2] / "monitor" / "demo" / "data" / "math-verl"
+    assert main(["check", str(demo), "--usd-per-gpu-hour", "4.98"]) == 0
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("AT END"))
+    assert "had it gone on" in line
+    assert "ends in" not in line
