@@ -73,10 +73,9 @@ class MlflowRun:
             yield RunInfo(name=name or None, started_at=started_at)
         self._status = status
         end = ENDED.get(status)
-        if end == "finished" and self._tracked.ended_short:
+        if end == "finished" and self._tracked.short:
             # A trainer's crash may end the `with` block of the run in good order.
-            last, total = self._tracked.last_step, self._tracked.total_steps
-            words = f"MLflow calls the run finished, but it is at step {last} of {total}"
+            words = f"MLflow calls the run finished, but it is at {self._tracked.short}"
             yield LogLine(text=words, level="warning", at=ended_at)
         if end == "finished":
             yield Ended(status="finished", at=ended_at, message="MLflow: finished")

@@ -4,6 +4,7 @@ Its one rule: whose framework's keys the rows have is decided once, by the keys 
 on that framework's own reader makes the steps: a tracker and a console log of one run say the same.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
@@ -20,27 +21,33 @@ DEEPEST = 12
 
 
 class TrackedRun:
-    """Makes events of the rows and the configuration of one run."""
+    """Makes events of the rows and the configuration of one run.
 
-    def __init__(self) -> None:
+    `resumes`: a lower step means that the run was resumed there. Where rows of evaluations have steps of
+    their own, as in W&B, it means nothing.
+    """
+
+    def __init__(self, resumes: bool = True) -> None:
         self.last_step: int | None = None
-        self.total_steps: int | None = None
-        """As the configuration has it."""
+        """The newest step, by the trainer's own count."""
+        self._resumes = resumes
+        self._info = RunInfo()
         self._teller: Teller | None = None
         self._undecided: list[Group] = []
         self._config: dict[str, ConfigValue] = {}
 
-    def row(self, values: Mapping[str, float], step: float | None, at: float | None) -> Iterable[Event]:
-        """The events of a row; `step` is the tracker's own count, `at` in unix seconds."""
+    def row(self, values: dict[str, float], step: float | None, at: float | None) -> Iterable[Event]:
+        """The events of a row, which is used up; `step` is the tracker's own count, `at` in unix seconds."""
         own = next((values[key] for key in STEP_KEYS if key in values), step)
         if own is None or not 0 <= own < LARGEST_STEP:
             return ()  # without a step, or with one that is no number
-        went_back = self.last_step is not None and int(own) < self.last_step
-        self.last_step = int(own)
-        group = Group(int(own), at or 0.0, dict(values))
+        before = self.last_step
+        went_back = self._resumes and before is not None and int(own) < before
+        self.last_step = int(own) if self._resumes else max(int(own), before or 0)
+        group = Group(int(own), at if at is not None and math.isfinite(at) else 0.0, values)
         if self._teller is not None:
             again = self._teller.resume(group) if went_back else ()
-            return (*again, *self._teller.whole(group))
+            return self._noted((*again, *self._teller.whole(group)))
         self._undecided.append(group)
         teller = teller_of({tag for waiting in self._undecided for tag in waiting.values})
         if teller is None and len(self._undecided) < UNDECIDED_ROWS:
@@ -48,36 +55,40 @@ class TrackedRun:
         return self._decide(teller or PlainTeller(None))
 
     def configured(self, config: Mapping[str, ConfigValue]) -> Iterator[Event]:
-        """The events of what the tracker was told of the configuration, flattened with dots."""
+        """The events of what is new in the configuration, flattened with dots."""
         if not config:
             return
         self._config.update(config)
         yield RunInfo(config=dict(config))
-        yield from self._told_config()
+        if self._teller is not None:
+            # What the framework's own reader makes of it.
+            yield from self._noted(self._teller.config(self._config))
 
-    def flush(self) -> Iterable[Event]:
-        """Rows whose framework was not known: no more will come to tell."""
-        return self._decide(PlainTeller(None)) if self._undecided else ()
+    def flush(self) -> list[Event]:
+        """Nothing more is to come for now: rows whose framework is not known are taken as they are."""
+        return self._decide(PlainTeller(None)) if self._teller is None and self._undecided else []
 
     @property
-    def ended_short(self) -> bool:
-        """Whether the steps known so far are fewer than the run was to have."""
-        last, total = self.last_step, self.total_steps
-        return last is not None and total is not None and last < total
+    def short(self) -> str:
+        """How far a run got that stopped before its last step, such as `step 40 of 100`; else empty."""
+        last, total = self._info.last_step, self._info.total_steps
+        if last is None or self.last_step is None or self.last_step >= last:
+            return ""
+        return f"step {self.last_step} of {total}"
 
     def _decide(self, teller: Teller) -> list[Event]:
         self._teller = teller
         waiting, self._undecided = self._undecided, []
-        events = list(self._told_config())
-        return events + [event for group in waiting for event in teller.whole(group)]
+        events = self._noted(teller.config(self._config))
+        return events + [event for group in waiting for event in self._noted(teller.whole(group))]
 
-    def _told_config(self) -> Iterator[Event]:
-        if self._teller is None or not self._config:
-            return
-        for event in self._teller.config(self._config):
-            if isinstance(event, RunInfo) and event.total_steps is not None:
-                self.total_steps = event.total_steps
-            yield event
+    def _noted(self, events: Iterable[Event]) -> list[Event]:
+        """The events, after a look at how many steps they say there are."""
+        told = list(events)
+        for event in told:
+            if isinstance(event, RunInfo):
+                self._info = self._info.merged(event.model_copy(update={"config": {}}))
+        return told
 
 
 def flattened(document: Mapping[str, object], prefix: str = "", depth: int = 0) -> dict[str, ConfigValue]:

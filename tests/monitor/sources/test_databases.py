@@ -321,6 +321,18 @@ def test_the_end_of_an_mlflow_run_is_told(mlflow: Mlflow, word: str, end: str) -
     assert [event.status for event in source.poll(0.0) if isinstance(event, Ended)] == [end]
 
 
+@pytest.mark.parametrize(("steps_done", "told"), [(30, []), (12, ["step 12 of 30"])])
+def test_a_finished_run_is_doubted_only_where_steps_are_missing(
+    mlflow: Mlflow, steps_done: int, told: list[str]
+) -> None:
+    mlflow.start("a", 1, {"max_steps": "30"})
+    for number in range(1, steps_done + 1):
+        mlflow.log("a", number, TRL)
+    mlflow.end("a", "FINISHED")
+    lines = [event.text for event in MlflowDatabase(mlflow.path).poll(0.0) if isinstance(event, LogLine)]
+    assert [line.rpartition("at ")[2] for line in lines] == told
+
+
 def test_readings_of_the_machine_are_not_steps(mlflow: Mlflow) -> None:
     mlflow.start("a", 1)
     mlflow.log("a", 3, VERL)
