@@ -8,7 +8,7 @@ from typing import Any
 from ...models.event import Event, SourceStatus
 from ..source import Unreadable
 from .mlflow import MlflowRun
-from .sqlitefile import opened
+from .sqlitefile import opened, polled
 
 ROWS_A_POLL = 100_000
 Number = int | float
@@ -35,13 +35,7 @@ class MlflowDatabase:
     def poll(self, now: float) -> list[Event]:
         """Events of the rows that have come."""
         self.more = False
-        reason = ""
-        events: list[Event] = []
-        try:
-            with opened(self._path) as database:
-                events += self._read(database)
-        except Unreadable as error:
-            reason = str(error)
+        events, reason = polled(self._path, self._read)
         events.extend(self._changed_status(reason))
         return events
 

@@ -5,11 +5,12 @@ as it is. A writer in the middle of a transaction is no error: what it writes is
 """
 
 import sqlite3
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
+from ...models.event import Event
 from ..source import Unreadable
 
 BUSY_S = 0.2
@@ -36,6 +37,17 @@ def opened(path: Path) -> Generator[sqlite3.Connection]:
     finally:
         if connection is not None:
             connection.close()
+
+
+def polled(path: Path, read: Callable[[sqlite3.Connection], Iterable[Event]]) -> tuple[list[Event], str]:
+    """The events that are made of a database, and why there are no more, where it cannot be read now."""
+    events: list[Event] = []
+    try:
+        with opened(path) as database:
+            events.extend(read(database))
+    except Unreadable as error:
+        return events, str(error)
+    return events, ""
 
 
 def columns_of(path: Path) -> dict[str, frozenset[str]]:

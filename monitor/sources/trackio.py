@@ -15,7 +15,7 @@ from ...models.event import Event, LogLine, SourceStatus
 from ...models.run import RunInfo
 from ..source import Format, Probe, Source, Unreadable
 from ..tells import Tells
-from .sqlitefile import columns_in, columns_of, opened
+from .sqlitefile import columns_in, columns_of, opened, polled
 from .tracked import TrackedRun, flattened
 from .trackergpus import gpus_of
 
@@ -53,13 +53,7 @@ class TrackioSource:
     def poll(self, now: float) -> list[Event]:
         """Events of the rows that have come."""
         self.more = False
-        reason = ""
-        events: list[Event] = []
-        try:
-            with opened(self._path) as database:
-                events += self._read(database)
-        except Unreadable as error:
-            reason = str(error)
+        events, reason = polled(self._path, self._read)
         events.extend(self._changed_status(reason))
         return events
 
