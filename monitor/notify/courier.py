@@ -54,7 +54,7 @@ class Courier:
         """Wait for the end; what has not arrived, in one line, or nothing."""
         if self._started:
             self._thread.join(timeout_s)
-        lost = self._lane.waiting
+        lost = self._lane.waiting + self._lane.left_out
         if not lost:
             return ""
         are = "1 notification" if lost == 1 else f"{lost} notifications"
@@ -85,4 +85,4 @@ class Courier:
             if why:
                 self._lane.failed(self._clock.now())
             else:
-                self._lane.sent(batch, self._clock.now())
+                self._lane.sent(self._clock.now())

@@ -1,7 +1,7 @@
 """What one receiver has still to be told, and when to try. Pure: `now` (unix s) is handed in.
 
 Its one rule: an urgent notice is never dropped; when too many others wait, the oldest of them go, and are
-counted in the next message.
+counted in a later message. What is under way does not wait: it is neither dropped nor counted as dropped.
 """
 
 from collections.abc import Sequence
@@ -23,20 +23,24 @@ class Lane:
 
     def __init__(self, every_s: float, random: Random, gather_s: float = GATHER_S) -> None:
         self.left_out = 0
-        """Notices that were dropped since the last message that arrived."""
+        """Notices that were dropped and that no message that arrived has counted."""
         self.failures = 0
         """Attempts in a row that failed."""
         self._every_s = every_s
         self._gather_s = gather_s
         self._random = random
         self._waiting: list[Notice] = []
+        """The oldest first: those under way, then what came meanwhile."""
+        self._under_way = 0
+        self._told_left_out = 0
+        """What the message under way counts as left out."""
         self._first_at = 0.0
         self._retry_at = 0.0
         self._sent_at: float | None = None
 
     @property
     def waiting(self) -> int:
-        """Notices that have not arrived."""
+        """Notices that have not arrived and still may."""
         return len(self._waiting)
 
     def add(self, notices: Sequence[Notice], now: float) -> None:
@@ -58,15 +62,17 @@ class Lane:
         return max(gathered_at, self._sent_at + self._every_s)
 
     def batch(self) -> tuple[Notice, ...]:
-        """What to tell now. It stays until `sent` says that it has arrived."""
+        """What to tell now, with `left_out`. It stays until `sent` says that it has arrived."""
+        self._under_way, self._told_left_out = len(self._waiting), self.left_out
         return tuple(self._waiting)
 
-    def sent(self, batch: Sequence[Notice], now: float) -> None:
-        """It has arrived. What came meanwhile stays."""
-        gone = {id(notice) for notice in batch}
-        self._waiting = [notice for notice in self._waiting if id(notice) not in gone]
+    def sent(self, now: float) -> None:
+        """The last batch has arrived. What came meanwhile stays, and so does the count of what was dropped."""
+        del self._waiting[: self._under_way]
+        self.left_out -= self._told_left_out
+        self._under_way = self._told_left_out = 0
         self._first_at = self._sent_at = now
-        self.failures = self.left_out = 0
+        self.failures = 0
 
     def failed(self, now: float) -> None:
         """It has not arrived: wait twice as long as the last time, less up to a half by chance, so that many
@@ -74,14 +80,17 @@ class Lane:
         longest_s = min(LAST_RETRY_S, FIRST_RETRY_S * 2 ** min(self.failures, 20))
         self.failures += 1
         self._retry_at = now + longest_s * self._random.uniform(0.5, 1.0)
+        self._under_way = self._told_left_out = 0
+        self._shorten()
 
     def _shorten(self) -> None:
-        extra = sum(not notice.urgent for notice in self._waiting) - MOST_WAITING
+        waiting = self._waiting[self._under_way :]
+        extra = sum(not notice.urgent for notice in waiting) - MOST_WAITING
         if extra <= 0:
             return
         self.left_out += extra
-        kept: list[Notice] = []
-        for notice in self._waiting:
+        kept = self._waiting[: self._under_way]
+        for notice in waiting:
             if not notice.urgent and extra > 0:
                 extra -= 1
                 continue

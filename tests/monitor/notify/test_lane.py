@@ -21,14 +21,16 @@ def test_what_comes_at_once_is_one_message(notice: Make) -> None:
     one.add([notice("b"), notice("c")], 101.0)
     assert one.due_at() == 102.0
     assert [n.alert.rule for n in one.batch()] == ["a", "b", "c"]
-    one.sent(one.batch(), 102.0)
+    one.batch()
+    one.sent(102.0)
     assert one.due_at() is None
 
 
 def test_the_next_message_waits_unless_it_is_critical(notice: Make) -> None:
     one = lane()
     one.add([notice("a")], 100.0)
-    one.sent(one.batch(), 102.0)
+    one.batch()
+    one.sent(102.0)
     one.add([notice("b")], 103.0)
     assert one.due_at() == 132.0
     one.add([notice("nan", "critical")], 104.0)
@@ -48,16 +50,16 @@ def test_what_fails_is_tried_again_ever_later_and_never_more_than_two_minutes_la
     assert LAST_RETRY_S / 2 <= waits[-1] <= LAST_RETRY_S
     assert len({round(wait, 6) for wait in waits[8:]}) > 1
     assert [n.alert.rule for n in one.batch()] == ["nan"]
-    one.sent(one.batch(), now)
+    one.sent(now)
     assert (one.waiting, one.failures) == (0, 0)
 
 
 def test_what_comes_while_a_message_is_under_way_stays(notice: Make) -> None:
     one = lane()
     one.add([notice("a")], 100.0)
-    batch = one.batch()
+    one.batch()
     one.add([notice("a")], 103.0)
-    one.sent(batch, 104.0)
+    one.sent(104.0)
     assert one.waiting == 1
 
 
@@ -74,6 +76,37 @@ def test_a_critical_one_is_never_dropped_however_many_wait(notice: Make) -> None
     message = message_of(one.batch(), one.left_out)
     assert message.body.count("CRITICAL") == 300
     assert f"and {MOST_WAITING + 1000 - MOST_WAITING} more" in message.body
+
+
+def test_what_is_dropped_while_a_message_is_under_way_is_counted_in_the_next(notice: Make) -> None:
+    one = lane()
+    one.add([notice("a")], 100.0)
+    under_way = one.batch()
+    one.add([notice("clip", step=n) for n in range(MOST_WAITING + 7)], 101.0)
+    one.sent(110.0)
+    assert [n.alert.rule for n in under_way] == ["a"]
+    assert (len(one.batch()), one.left_out) == (MOST_WAITING, 7)
+    one.sent(120.0)
+    assert (one.waiting, one.left_out) == (0, 0)
+
+
+def test_what_arrives_is_not_counted_as_left_out_however_many_came_meanwhile(notice: Make) -> None:
+    one = lane()
+    one.add([notice("kl", step=n) for n in range(MOST_WAITING)], 100.0)
+    one.batch()
+    one.add([notice("clip", step=n) for n in range(MOST_WAITING)], 101.0)
+    one.sent(110.0)
+    assert (one.waiting, one.left_out) == (MOST_WAITING, 0)
+
+
+def test_a_message_that_fails_has_too_many_waiting_again(notice: Make) -> None:
+    one = lane()
+    one.add([notice("kl", step=n) for n in range(MOST_WAITING)], 100.0)
+    one.batch()
+    one.add([notice("clip", step=n) for n in range(MOST_WAITING)], 101.0)
+    one.failed(110.0)
+    assert {n.alert.rule for n in one.batch()} == {"clip"}
+    assert one.left_out == MOST_WAITING
 
 
 def test_a_message_says_what_is_worst_and_what_to_do(notice: Make) -> None:
