@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from ...models.event import Event, SourceStatus
-from ..source import Unreadable
 from .mlflow import MlflowRun
-from .sqlitefile import opened, polled
+from .several import Choice, choose
+from .sqlitefile import found, polled
 
 ROWS_A_POLL = 100_000
 Number = int | float
@@ -22,14 +22,13 @@ class MlflowDatabase:
         self._path = path
         self._wanted = run
         self._rows_a_poll = rows_a_poll
-        self._id = ""
+        self._choice = Choice()
         self._run = MlflowRun()
         self._last = 0
         """Newest row of `metrics` that was read: its key is of many columns, but SQLite numbers rows too."""
         self._rows = 0
         self._bad = 0
         self._first_bad = ""
-        self._note = ""
         self._status: SourceStatus | None = None
 
     def poll(self, now: float) -> list[Event]:
@@ -45,47 +44,35 @@ class MlflowDatabase:
         Raises:
             Unreadable: it is not there, or the store cannot be read now.
         """
-        with opened(self._path) as database:
-            self._choose(database)
-        if not self._id:
-            raise Unreadable(self._note)
+        self._choice = found(self._path, self._choose)
 
     def close(self) -> list[Event]:
         """Rows whose framework was never known."""
         return list(self._run.flush())
 
     def _read(self, database: sqlite3.Connection) -> Iterator[Event]:
-        if not self._id:
-            self._choose(database)
-        if not self._id:
+        if not self._choice.id:
+            self._choice = self._choose(database)
+        if not self._choice.id:
             return
-        params = database.execute("SELECT key, value FROM params WHERE run_uuid = ?", (self._id,))
+        params = database.execute("SELECT key, value FROM params WHERE run_uuid = ?", (self._choice.id,))
         yield from self._run.told({str(key): str(value) for key, value in params})
         yield from self._steps(database)
         if not self.more:
             yield from self._record(database)
 
-    def _choose(self, database: sqlite3.Connection) -> None:
-        """The run that is wanted, or the newest."""
-        runs: list[tuple[Any, ...]] = database.execute(
+    def _choose(self, database: sqlite3.Connection) -> Choice:
+        runs: list[tuple[Any, Any]] = database.execute(
             "SELECT run_uuid, name FROM runs WHERE lifecycle_stage = 'active' ORDER BY start_time DESC"
         ).fetchall()
-        chosen = next((run for run in runs if self._wanted in ("", run[0], run[1])), None)
-        others = [str(run[1] or run[0]) for run in runs if run is not chosen]
-        if chosen is None:
-            known = ", ".join(others[:5]) or "none yet"
-            self._note = f"no run {self._wanted} in {self._path}; there are: {known}" if self._wanted else ""
-            return
-        self._id = str(chosen[0])
-        if others and not self._wanted:
-            self._note = f"the newest of {len(runs)} runs; another: {self._path}#{others[0]}"
+        return choose(self._path, self._wanted, runs)
 
     def _steps(self, database: sqlite3.Connection) -> Iterator[Event]:
         """What was logged of one step in one go comes in one transaction, hence whole."""
         rows = database.execute(
             "SELECT rowid, step, timestamp, key, value, is_nan FROM metrics"
             " WHERE run_uuid = ? AND rowid > ? ORDER BY rowid LIMIT ?",
-            (self._id, self._last, self._rows_a_poll),
+            (self._choice.id, self._last, self._rows_a_poll),
         ).fetchall()
         self.more = len(rows) == self._rows_a_poll
         if self.more:
@@ -111,23 +98,23 @@ class MlflowDatabase:
 
     def _record(self, database: sqlite3.Connection) -> Iterator[Event]:
         row = database.execute(
-            "SELECT name, status, start_time, end_time FROM runs WHERE run_uuid = ?", (self._id,)
+            "SELECT name, status, start_time, end_time FROM runs WHERE run_uuid = ?", (self._choice.id,)
         ).fetchone()
         if row is not None:
             name, status, start, end = row
             yield from self._run.stands(str(name or ""), str(status), _seconds(start), _seconds(end))
 
     def _changed_status(self, reason: str) -> Iterator[SourceStatus]:
-        waiting = not self._id and not reason
+        waiting = not self._choice.id and not reason
         status = SourceStatus(
             source="mlflow",
             path=str(self._path),
             state="lost" if reason else "waiting" if waiting else "reading",
-            reason=reason or (self._note or "no run yet" if waiting else ""),
+            reason=reason or (self._choice.note or "no run yet" if waiting else ""),
             lines=self._rows,
             bad_lines=self._bad,
             first_bad=self._first_bad,
-            notes=(self._note,) if self._note and not waiting else (),
+            notes=(self._choice.note,) if self._choice.note and not waiting else (),
         )
         if status != self._status:
             self._status = status

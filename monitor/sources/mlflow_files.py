@@ -10,9 +10,9 @@ from pathlib import Path
 
 from ...models.event import Event, SourceStatus
 from ..lines import Lines
-from ..source import Unreadable
 from ..transport.local import LocalFile
 from .mlflow import META, MlflowRun, run_folders
+from .several import Choice, choose
 from .tfevents import Group
 
 
@@ -25,13 +25,13 @@ class MlflowFiles:
         self._path = path
         self._wanted = run
         self._folder: Path | None = None
+        self._choice = Choice()
         self._run = MlflowRun()
         self._files: dict[str, tuple[LocalFile, Lines]] = {}
         self._waiting: dict[int, Group] = {}
         self._lines = 0
         self._bad = 0
         self._first_bad = ""
-        self._note = ""
         self._status: SourceStatus | None = None
 
     def poll(self, now: float) -> list[Event]:
@@ -57,8 +57,7 @@ class MlflowFiles:
             Unreadable: it is not there, or the store cannot be read now.
         """
         self._choose()
-        if not self._folder:
-            raise Unreadable(self._note)
+        self._choice.required()
 
     def close(self) -> list[Event]:
         """Steps that were held back; lets go of the files."""
@@ -71,16 +70,10 @@ class MlflowFiles:
         return events
 
     def _choose(self) -> None:
-        folders = run_folders(self._path)
-        chosen = next((f for f in folders if self._wanted in ("", f.name, _meta(f).get("run_name"))), None)
-        others = [_meta(folder).get("run_name") or folder.name for folder in folders if folder != chosen]
-        if chosen is None:
-            known = ", ".join(others[:5]) or "none yet"
-            self._note = f"no run {self._wanted} in {self._path}; there are: {known}" if self._wanted else ""
-            return
-        self._folder = chosen
-        if others and not self._wanted:
-            self._note = f"the newest of {len(folders)} runs; another: {self._path}#{others[0]}"
+        folders = {folder.name: folder for folder in reversed(run_folders(self._path))}
+        runs = [(id, _meta(folder).get("run_name")) for id, folder in reversed(folders.items())]
+        self._choice = choose(self._path, self._wanted, runs)
+        self._folder = folders.get(self._choice.id)
 
     def _read(self, folder: Path, now: float) -> bool:
         """Whether a file had something new."""
@@ -130,11 +123,11 @@ class MlflowFiles:
             source="mlflow",
             path=str(self._folder or self._path),
             state="waiting" if waiting else "reading",
-            reason=(self._note or "no run yet") if waiting else "",
+            reason=(self._choice.note or "no run yet") if waiting else "",
             lines=self._lines,
             bad_lines=self._bad,
             first_bad=self._first_bad,
-            notes=(self._note,) if self._note and not waiting else (),
+            notes=(self._choice.note,) if self._choice.note and not waiting else (),
         )
         if status != self._status:
             self._status = status

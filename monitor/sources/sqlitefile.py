@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from ...models.event import Event
 from ..source import Unreadable
+from .several import Choice
 
 BUSY_S = 0.2
 """Patience with a writer that holds the database."""
@@ -48,6 +49,16 @@ def polled(path: Path, read: Callable[[sqlite3.Connection], Iterable[Event]]) ->
     except Unreadable as error:
         return events, str(error)
     return events, ""
+
+
+def found(path: Path, choose: Callable[[sqlite3.Connection], Choice]) -> Choice:
+    """The run of a database that the user has named.
+
+    Raises:
+        Unreadable: it is not there, or the database cannot be read now.
+    """
+    with opened(path) as database:
+        return choose(database).required()
 
 
 def columns_of(path: Path) -> dict[str, frozenset[str]]:

@@ -13,9 +13,10 @@ from pydantic_core import from_json
 
 from ...models.event import Event, LogLine, SourceStatus
 from ...models.run import RunInfo
-from ..source import Format, Probe, Source, Unreadable
+from ..source import Format, Probe, Source
 from ..tells import Tells
-from .sqlitefile import columns_in, columns_of, opened, polled
+from .several import Choice, choose
+from .sqlitefile import columns_in, columns_of, found, polled
 from .tracked import TrackedRun, flattened
 from .trackergpus import gpus_of
 
@@ -33,10 +34,9 @@ class TrackioSource:
         self._path = path
         self._wanted = run
         self._rows_a_poll = rows_a_poll
-        self._run = ""
-        """`run_id` of the run, or its name in databases of old."""
-        self._name = ""
-        """What the run is called, until that has been told."""
+        self._choice = Choice()
+        """Its id is the `run_id`, or the name in databases of old."""
+        self._named = False
         self._by = "run_id"
         self._tables: dict[str, frozenset[str]] = {}
         """Their columns by name."""
@@ -47,7 +47,6 @@ class TrackioSource:
         self._rows = 0
         self._bad = 0
         self._first_bad = ""
-        self._notes: tuple[str, ...] = ()
         self._status: SourceStatus | None = None
 
     def poll(self, now: float) -> list[Event]:
@@ -63,23 +62,20 @@ class TrackioSource:
         Raises:
             Unreadable: it is not there, or the database cannot be read now.
         """
-        with opened(self._path) as database:
-            self._choose(database)
-        if not self._run:
-            raise Unreadable(self._notes[0])
+        self._choice = found(self._path, self._choose)
 
     def close(self) -> list[Event]:
         """Rows whose framework was never known."""
         return list(self._tracked.flush())
 
     def _read(self, database: sqlite3.Connection) -> Iterator[Event]:
-        if not self._run:
-            self._choose(database)
-        if not self._run:
+        if not self._choice.id:
+            self._choice = self._choose(database)
+        if not self._choice.id:
             return
-        if self._name:
-            yield RunInfo(name=self._name)
-            self._name = ""
+        if not self._named:
+            self._named = True
+            yield RunInfo(name=self._choice.name)
         yield from self._configured(database)
         rows = self._news(database, "metrics", "step, timestamp, metrics", self._rows_a_poll)
         self.more = len(rows) == self._rows_a_poll
@@ -93,28 +89,16 @@ class TrackioSource:
             yield from self._tracked.row(values, _float(step), unix_s(timestamp))
         yield from self._beside(database)
 
-    def _choose(self, database: sqlite3.Connection) -> None:
-        """The run that is wanted, or the newest."""
+    def _choose(self, database: sqlite3.Connection) -> Choice:
         self._tables = columns_in(database)
         self._by = "run_id" if "run_id" in self._tables.get("metrics", ()) else "run_name"
-        runs = database.execute(
+        runs: list[tuple[Any, ...]] = database.execute(
             f"SELECT {self._by}, run_name, MAX(id) FROM metrics GROUP BY {self._by} ORDER BY 3 DESC"
         ).fetchall()
-        chosen = next((run for run in runs if self._wanted in ("", run[0], run[1])), None)
-        if chosen is None:
-            names = ", ".join(dict.fromkeys(str(run[1]) for run in runs[:5])) or "none yet"
-            self._notes = (
-                (f"no run {self._wanted} in {self._path}; there are: {names}",) if self._wanted else ()
-            )
-            return
-        self._run = str(chosen[0])
-        others = [str(run[1]) for run in runs if run is not chosen]
-        if others and not self._wanted:
-            self._notes = (f"the newest of {len(runs)} runs; another: {self._path}#{others[0]}",)
-        self._name = str(chosen[1])
+        return choose(self._path, self._wanted, [(id, name) for id, name, _ in runs])
 
     def _configured(self, database: sqlite3.Connection) -> Iterator[Event]:
-        row = database.execute(f"SELECT config FROM configs WHERE {self._by} = ?", (self._run,)).fetchone()
+        row = database.execute(f"SELECT config FROM configs WHERE {self._by} = ?", (self._choice.id,)).fetchone()
         text = _text(row[0]) if row else ""
         if not text or text == self._config:
             return
@@ -144,23 +128,23 @@ class TrackioSource:
     ) -> list[tuple[Any, ...]]:
         rows = database.execute(
             f"SELECT id, {columns} FROM {table} WHERE id > ? AND {self._by} = ? ORDER BY id LIMIT ?",
-            (self._last[table], self._run, most),
+            (self._last[table], self._choice.id, most),
         ).fetchall()
         if rows:
             self._last[table] = int(rows[-1][0])
         return rows
 
     def _changed_status(self, reason: str) -> Iterator[SourceStatus]:
-        waiting = not self._run and not reason
+        waiting = not self._choice.id and not reason
         status = SourceStatus(
             source="trackio",
             path=str(self._path),
             state="lost" if reason else "waiting" if waiting else "reading",
-            reason=reason or (self._notes[0] if waiting and self._notes else "no run yet" if waiting else ""),
+            reason=reason or (self._choice.note or "no run yet" if waiting else ""),
             lines=self._rows,
             bad_lines=self._bad,
             first_bad=self._first_bad,
-            notes=() if waiting else self._notes,
+            notes=(self._choice.note,) if self._choice.note and not waiting else (),
         )
         if status != self._status:
             self._status = status

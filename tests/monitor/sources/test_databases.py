@@ -34,6 +34,13 @@ VERL = {
     "actor/pg_loss": 0.1,
     "perf/total_num_tokens": 1e5,
 }
+SLIME = {
+    "rollout/response_len/mean": 100.0,
+    "rollout/raw_reward": 0.5,
+    "train/lr-pg_0": 1e-6,
+    "perf/rollout_time": 10.0,
+}
+"""Counts from 0, as TRL and veRL do from 1."""
 
 META = "run_id: abc\nrun_name: my-run\nstart_time: 1000\nend_time: 2000\nstatus: {status}\n"
 
@@ -321,16 +328,20 @@ def test_the_end_of_an_mlflow_run_is_told(mlflow: Mlflow, word: str, end: str) -
     assert [event.status for event in source.poll(0.0) if isinstance(event, Ended)] == [end]
 
 
-@pytest.mark.parametrize(("steps_done", "told"), [(30, []), (12, ["step 12 of 30"])])
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("steps_done", [30, 12])
 def test_a_finished_run_is_doubted_only_where_steps_are_missing(
-    mlflow: Mlflow, steps_done: int, told: list[str]
+    mlflow: Mlflow, first: int, steps_done: int
 ) -> None:
-    mlflow.start("a", 1, {"max_steps": "30"})
-    for number in range(1, steps_done + 1):
-        mlflow.log("a", number, TRL)
+    mlflow.start("a", 1, {"num_rollout" if first == 0 else "max_steps": "30"})
+    for number in range(first, first + steps_done):
+        mlflow.log("a", number, SLIME if first == 0 else TRL)
     mlflow.end("a", "FINISHED")
-    lines = [event.text for event in MlflowDatabase(mlflow.path).poll(0.0) if isinstance(event, LogLine)]
-    assert [line.rpartition("at ")[2] for line in lines] == told
+    events = MlflowDatabase(mlflow.path).poll(0.0)
+    lines = [event.text for event in events if isinstance(event, LogLine)]
+    at = [] if steps_done == 30 else [f"step {first + steps_done - 1} of 30"]
+    assert [line.rpartition("at ")[2] for line in lines] == at
+    assert [event.status for event in events if isinstance(event, Ended)] == ["finished"]
 
 
 def test_readings_of_the_machine_are_not_steps(mlflow: Mlflow) -> None:
