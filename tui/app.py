@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.filter import LineFilter
 from textual.reactive import var
 from textual.screen import Screen
 
@@ -18,6 +19,7 @@ from ..models.fleet import FleetRow
 from ..monitor.fleet.frame import FleetFrame
 from ..monitor.frame import Frame
 from . import bindings
+from .asciionly import ASCII_ONLY
 from .runner import FleetRunner, ManyRuns, Runner
 from .screens.framed import FramedScreen
 from .screens.overview import Overview
@@ -77,6 +79,10 @@ class RltopApp(App[None]):
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return fallbacks(self.current_theme)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        filters = super().get_line_filters()
+        return [*filters, ASCII_ONLY] if self._ascii_only else filters
 
     def get_default_screen(self) -> Screen[None]:
         return self._prepared(_view(self._first) if self._first else Overview(id="overview"))

@@ -5,11 +5,13 @@ from typing import ClassVar, Protocol
 
 from textual.app import App
 from textual.binding import BindingType
+from textual.filter import LineFilter
 from textual.screen import Screen
 
 from ..models.comparison import Measure
 from ..monitor.frame import Frame
 from . import bindings
+from .asciionly import ASCII_ONLY
 from .screens.compare import CompareScreen
 from .themes import DARK, THEMES, fallbacks
 
@@ -48,6 +50,10 @@ class CompareApp(App[None]):
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return fallbacks(self.current_theme)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        filters = super().get_line_filters()
+        return [*filters, ASCII_ONLY] if self._ascii_only else filters
 
     def get_default_screen(self) -> Screen[None]:
         screen = CompareScreen(self._runs.names, self._measure)

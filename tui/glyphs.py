@@ -1,6 +1,7 @@
 """The signs of the screen, and what stands in for each where a font or a reader has ASCII only.
 
-Every sign is one cell wide, and so is its stand-in: a layout never depends on the choice.
+A sign is as wide as its stand-in, one cell but for Textual's own magnifying glass: a layout never depends on
+the choice.
 """
 
 STATUS = {"running": "●", "stalled": "○", "crashed": "✖", "finished": "✓", "unknown": "·"}
@@ -19,7 +20,8 @@ _ASCII = {
     "┤": "|", "│": "|", "┊": ":", "┄": "-", "─": "-", "┼": "+", "┴": "+", "├": "|", "└": "+", "▶": ">",
     "⏸": "=", "–": "-", "×": "x", "±": "~", "…": "~", "→": ">", "←": "<", "␣": "_", "°": " ", "↑": "^",
     "━": "=", "╌": "-", "◆": "X", "█": "#", "▁": "_", "▂": "_", "▃": ".", "▄": "-", "▅": "-", "▆": "=",
-    "▇": "=", "▿": ",", "◇": "o", "↺": "@", "▸": ">", "≥": ">", "≤": "<", "↓": "v",
+    "▇": "=", "▿": ",", "◇": "o", "↺": "@", "▸": ">", "≥": ">", "≤": "<", "↓": "v", "▌": "|", "▔": "-",
+    "🔎": "> ",
 }  # fmt: skip
 
 

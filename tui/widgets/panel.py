@@ -11,7 +11,6 @@ from textual.widget import Widget
 
 from ...models.text import printable
 from ...monitor.frame import Frame
-from ..glyphs import TO_ASCII
 from ..inks import ink_style
 from ..lines import Line, Span, cells, fit, tidied
 
@@ -136,12 +135,8 @@ class Panel(Widget):
 
     def _strip(self, line: Line, width: int) -> Strip:
         segments: list[Segment] = []
-        ascii_only = self.ascii_only
         for span in tidied(line):
-            text = printable(span.text)
-            if ascii_only:
-                text = text.translate(TO_ASCII)
-            segments.append(Segment(text, self._style(span.ink)))
+            segments.append(Segment(printable(span.text), self._style(span.ink)))
         return Strip(segments).adjust_cell_length(width, self._ground())
 
     def _style(self, ink: str) -> Style:
