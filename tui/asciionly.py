@@ -1,4 +1,4 @@
-"""A screen of ASCII: whatever has drawn a line, Textual's own toasts and borders too, its signs are replaced."""
+"""A screen of ASCII: whatever has drawn a line, Textual's toasts and borders too, its signs are replaced."""
 
 from rich.segment import Segment
 from textual.color import Color
@@ -8,7 +8,7 @@ from .glyphs import TO_ASCII
 
 
 class AsciiOnly(LineFilter):
-    """Puts the stand-ins in place of the signs of each line. Letters of a run's own words stay as they are."""
+    """Puts the stand-ins in place of the signs of each line. Letters of a run's own words stay."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         """The segments, their signs replaced."""

@@ -67,7 +67,7 @@ class Lane:
         return tuple(self._waiting)
 
     def sent(self, now: float) -> None:
-        """The last batch has arrived. What came meanwhile stays, and so does the count of what was dropped."""
+        """The last batch has arrived. What came meanwhile stays, and the count of what was dropped."""
         del self._waiting[: self._under_way]
         self.left_out -= self._told_left_out
         self._under_way = self._told_left_out = 0

@@ -30,7 +30,7 @@ class Choice(NamedTuple):
 
 
 def choose(path: Path, wanted: str, runs: Sequence[tuple[object, object]]) -> Choice:
-    """Of the runs at `path`, as (id, name) and the newest first, the one that is `wanted`; empty: the newest."""
+    """Of the runs at `path`, (id, name) and the newest first, the one that is `wanted`; empty: the newest."""
     known = [(str(id), str(name or "")) for id, name in runs]
     chosen = next((run for run in known if wanted in ("", *run)), None)
     others = [name or id for id, name in known if (id, name) != chosen]

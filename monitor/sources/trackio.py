@@ -98,7 +98,9 @@ class TrackioSource:
         return choose(self._path, self._wanted, [(id, name) for id, name, _ in runs])
 
     def _configured(self, database: sqlite3.Connection) -> Iterator[Event]:
-        row = database.execute(f"SELECT config FROM configs WHERE {self._by} = ?", (self._choice.id,)).fetchone()
+        row = database.execute(
+            f"SELECT config FROM configs WHERE {self._by} = ?", (self._choice.id,)
+        ).fetchone()
         text = _text(row[0]) if row else ""
         if not text or text == self._config:
             return
