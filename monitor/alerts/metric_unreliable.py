@@ -6,11 +6,13 @@
 - A logged step time that leaves out evaluations, checkpoints or waiting is held against the wall clock.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...models.text import percent
 from ..moment import Moment
+from .began import Began
 from .rule import FINE, Debounce, Reading, Rule, Unwatched
+from .stakes import step_of
 
 _CLIP_KEYS = ("response_length/clip_ratio",)
 _MFU_KEYS = (
@@ -38,13 +40,14 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Seconds since the first step with a time: by the clock, and as logged."""
+    """Seconds since the first step with a time: by the clock, and as logged. Since when each remark holds."""
 
     wall_s: float = 0.0
     logged_s: float = 0.0
     steps: int = 0
     ended_at: float | None = None
     attempt: int = 0
+    began: Began = Began()
 
 
 def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Reading | Unwatched]:
@@ -52,15 +55,21 @@ def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Rea
     if moment.row is None:
         return memory, Unwatched("no step yet")
     memory = _timed(memory, moment)
-    remarks = (_clip(moment), _clip_of_longest(moment), _mfu(moment), _step_time(memory, moment, limits))
-    found = [remark for remark in remarks if remark]
+    remarks = {
+        "clip": _clip(moment),
+        "longest": _clip_of_longest(moment),
+        "mfu": _mfu(moment),
+        "time": _step_time(memory, moment, limits),
+    }
+    found = {name: remark for name, remark in remarks.items() if remark}
+    memory = replace(memory, began=memory.began.at(found, step_of(moment)))
     if not found:
         return memory, FINE
     return memory, Reading(
         level="info",
         value=float(len(found)),
-        message="; ".join(what for what, _ in found),
-        advice="; ".join(dict.fromkeys(instead for _, instead in found)),
+        message="; ".join(f"{what}{memory.began.dated(name)}" for name, (what, _) in found.items()),
+        advice="; ".join(dict.fromkeys(instead for _, instead in found.values())),
     )
 
 
@@ -117,7 +126,8 @@ def _timed(memory: Memory, moment: Moment) -> Memory:
         return memory
     wall_s = ended_at - memory.ended_at if memory.ended_at is not None else 0.0
     counts = row.attempt == memory.attempt and logged is not None and 0 < wall_s < _PAUSE * logged[1]
-    return Memory(
+    return replace(
+        memory,
         wall_s=memory.wall_s + (wall_s if counts else 0.0),
         logged_s=memory.logged_s + (logged[1] if counts and logged is not None else 0.0),
         steps=memory.steps + counts,

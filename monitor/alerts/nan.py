@@ -5,10 +5,13 @@ The names are the log's own, because a canonical quantity holds None where the l
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..moment import Moment
+from .began import Began
 from .rule import FINE, Debounce, Reading, Rule, Unwatched
+from .stakes import step_of
 
 _WATCHED = re.compile(
     r"(^|[^a-z])(loss|rewards?|scores?|advantages?|returns?|grad_?norm|kl|entropy|importance[a-z_]*ratio)([^a-z]|$)",
@@ -25,9 +28,11 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Whether anything that this rule reads has been logged."""
+    """What this rule has read."""
 
     watched: bool = False
+    """Whether anything that it reads has been logged."""
+    began: Began = Began()
 
 
 def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Reading | Unwatched]:
@@ -35,14 +40,16 @@ def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Rea
     row = moment.row
     if row is None:
         return memory, Unwatched("no step yet")
-    if row.nonfinite:
-        broken = {name: x for name, x in row.nonfinite.items() if is_watched(name)}
-        if broken:
-            return Memory(True), _reading(broken)
+    broken = {name: x for name, x in row.nonfinite.items() if is_watched(name)}
+    # The names are the log's own where it has any for what is broken.
+    named = {name: x for name, x in broken.items() if name not in _CANONICAL} or broken
+    memory = Memory(memory.watched or bool(broken), memory.began.at(named, step_of(moment)))
+    if named:
+        return memory, _reading(memory.began, named)
     if not memory.watched:
         raw = (name for name in moment.state.history.raw if is_watched(name))
         canonical = any(row.get(name) is not None for name in _CANONICAL)
-        memory = Memory(canonical or next(raw, None) is not None)
+        memory = Memory(canonical or next(raw, None) is not None, memory.began)
         if not memory.watched:
             return memory, Unwatched("no loss, reward, gradient norm, KL or entropy in this log")
     return memory, FINE
@@ -56,16 +63,15 @@ def is_watched(name: str) -> bool:
 _CANONICAL = ("loss", "reward_mean", "grad_norm", "kl", "entropy")
 
 
-def _reading(broken: dict[str, float]) -> Reading:
-    logged = [name for name in broken if name not in _CANONICAL] or list(broken)
-    name = logged[0]
-    more = f" and {len(logged) - 1} more" if len(logged) > 1 else ""
+def _reading(began: Began, broken: Mapping[str, float]) -> Reading:
+    name, *others = began.steps
+    more = f" and {len(others)} more" if others else ""
     return Reading(
         level="critical",
         certain=True,
-        value=float(len(logged)),
+        value=float(len(broken)),
         threshold=0.0,
-        message=f"{'NaN' if math.isnan(broken[name]) else 'infinity'} in {name}{more}",
+        message=f"{'NaN' if math.isnan(broken[name]) else 'infinity'} in {name}{began.dated(name)}{more}",
         advice="stop, and go back to the last checkpoint from before this step",
     )
 

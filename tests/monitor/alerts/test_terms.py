@@ -199,6 +199,19 @@ def test_an_mfu_that_cannot_be_is_named(told: Told, raw: dict[str, float], words
     assert words in unreliable(told)[0]
 
 
+def test_a_figure_found_wrong_later_than_the_first_is_told_with_its_own_step(told: Told) -> None:
+    for n in range(6):
+        why = "of the longest in the batch"
+        told.step(
+            clip_ratio=0.5, clip_reliable=False, clip_why=why, raw={"perf/mfu/actor": 0.4 if n < 4 else 0.0}
+        )
+    assert unreliable(told)[0] == (
+        "clip ratio not to be trusted: of the longest in the batch;"
+        " perf/mfu/actor is 0: the framework does not know this GPU (from step 5)"
+    )
+    assert told.alerts("metric_unreliable")[0].step == 3
+
+
 def test_a_step_time_is_held_against_the_clock(told_with: Callable[..., Told]) -> None:
     run = told_with()
     for n in range(12):

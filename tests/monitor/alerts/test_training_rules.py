@@ -67,6 +67,19 @@ def test_ten_clean_steps_clear_a_nan_and_the_next_one_is_a_new_alert(told: Told)
     assert [alert.cleared_step for alert in told.alerts("nan")] == [11, None]
 
 
+def test_what_broke_later_than_its_alert_is_told_with_its_own_step(told: Told) -> None:
+    told.step(raw={"loss": NAN})
+    assert told.alerts("nan")[0].message == "NaN in loss"
+    told.step(raw={"loss": NAN, "grad_norm": INF})
+    assert told.alerts("nan")[0].message == "NaN in loss and 1 more"
+    told.step(raw={"loss": 1.0, "grad_norm": INF})
+    assert told.alerts("nan")[0].message == "infinity in grad_norm (from step 2)"
+    told.step(raw={"loss": 1.0, "grad_norm": 1.0})
+    told.step(raw={"loss": NAN})
+    (alert,) = told.alerts("nan")
+    assert (alert.step, alert.message) == (1, "NaN in loss (from step 5)")
+
+
 @pytest.mark.parametrize(("rule", "name"), [("kl_spike", "kl"), ("grad_spike", "grad_norm")])
 def test_a_quantity_that_jumps_again_and_again_warns(told: Told, rule: str, name: str) -> None:
     told.steps(name, [*noisy([1.0] * 30, 0.1), 60.0, 80.0, 60.0])
