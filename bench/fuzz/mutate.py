@@ -7,10 +7,11 @@ import struct
 from collections.abc import Callable, Sequence
 from random import Random
 
+from rltop.monitor.sources.swanlab import MAGIC as SWANLAB
 from rltop.monitor.sources.tfevents import masked_crc
-from rltop.monitor.sources.wandb_log import MAGIC, WandbLog
+from rltop.monitor.sources.wandb_log import FILE_HEADER, MAGIC, WandbLog
 
-from ..longrun.wandb import HEADER, framed
+from ..longrun.wandb import framed
 
 NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?", re.IGNORECASE)
 WORDS = b"NaN nan Infinity -Infinity inf -inf null true 0 -0 -1 1e999 -1e999 1e308 1e-400 0x10 1_000 1e --5"
@@ -36,8 +37,8 @@ PIECES = (
 
 def mutated(data: bytes, others: Sequence[bytes], rng: Random) -> bytes:
     """A broken copy: one to six changes, most of them small."""
-    if data[:4] == MAGIC and rng.random() < 0.6:
-        return _inside_wandb(data, others, rng)
+    if data.startswith((MAGIC, SWANLAB)) and rng.random() < 0.6:
+        return _inside_frames(data, others, rng)
     if data[24:36].find(b"brain") >= 0 and rng.random() < 0.6:
         return _inside_tensorboard(data, others, rng)
     for _ in range(rng.choice((1, 1, 1, 2, 3, 6))):
@@ -108,10 +109,10 @@ def _span(data: bytes, rng: Random) -> tuple[int, int]:
     return start, min(len(data), start + rng.choice((1, 2, 8, 64, 512, 4096)))
 
 
-def _inside_wandb(data: bytes, others: Sequence[bytes], rng: Random) -> bytes:
+def _inside_frames(data: bytes, others: Sequence[bytes], rng: Random) -> bytes:
     """Break records, and frame them with right checksums."""
     records = list(WandbLog().feed(data))
-    out = bytearray(HEADER)
+    out = bytearray(data[:FILE_HEADER])
     broken = {rng.randrange(len(records)) for _ in range(3)}
     for index, record in enumerate(records):
         if index in broken:

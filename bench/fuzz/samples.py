@@ -14,12 +14,14 @@ from rltop.models.run import RunInfo
 from rltop.models.step import Eval, Step
 from rltop.monitor.recorder import Recorder
 
+from ..longrun.swanlab import HEADER_1, config_file, log_of, scalar_1, told_1, write_swanlab
 from ..longrun.tensorboard import write_tensorboard
 from ..longrun.text import write_console, write_file_logger
 from ..longrun.wandb import write_wandb
 
 TEXTS = Path(__file__).parent / "samples"
 DEMO = Path(__file__).resolve().parents[2] / "monitor" / "demo" / "data"
+MACHINE = b'{"hardware": {"accelerators": [{"vendor": "nvidia", "devices": [{"name": "NVIDIA H100"}]}]}}'
 Sample = Mapping[str, bytes]
 """Contents by name. One file is the target itself; several lie in the folder that is the target."""
 
@@ -107,6 +109,18 @@ def _mlflow_files() -> Sample:
     }
 
 
+def _swanlab() -> list[Sample]:
+    """Both versions, the newer one in its run's folder."""
+    (log,) = made("run-abc.swanlab", lambda path: write_swanlab(path, 3)).values()
+    config = config_file({"trainer": {"total_training_steps": 10, "nnodes": 1}, "model": "Qwen/Qwen3-8B"})
+    rows = [scalar_1("critic/score/mean", step, 0.5 if step > 1 else "NaN") for step in (1, 2, 3)]
+    old = [told_1("Experiment", id="a", name="my run"), *rows, told_1("Footer", success=True)]
+    return [
+        {"run-abc.swanlab": log, "files/config.yaml": config, "files/swanlab-metadata.json": MACHINE},
+        {"backup.swanlab": log_of(old, HEADER_1)},
+    ]
+
+
 @cache
 def samples() -> dict[str, list[Sample]]:
     """By the format's entry in the registry."""
@@ -132,6 +146,7 @@ def samples() -> dict[str, list[Sample]]:
         ".openrlhf:FORMAT": [text("openrlhf.log")],
         ".skyrl:FORMAT": [text("skyrl.log")],
         ".wandb_local:FORMAT": [made("run-abc.wandb", lambda path: write_wandb(path, 3))],
+        ".swanlab:FORMAT": _swanlab(),
         ".tensorboard:FORMAT": [made("events.out.tfevents.1.host", lambda path: write_tensorboard(path, 3))],
         ".trackio:FORMAT": [made("project.db", _trackio)],
         ".mlflow:FORMAT": [made("mlflow.db", _mlflow), _mlflow_files()],

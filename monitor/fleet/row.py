@@ -25,7 +25,7 @@ PROJECT_KEYS = (
     "project",
 )
 GRAVITY: dict[Severity, int] = {"critical": 0, "warning": 1, "info": 2}
-BELOW_RUN = ("wandb", "tensorboard", "logs", "log")
+BELOW_RUN = ("wandb", "swanlog", "tensorboard", "logs", "log")
 """Folders of a run's logs: what they lie in says more."""
 
 

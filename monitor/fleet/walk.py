@@ -31,7 +31,7 @@ SKIPPED = frozenset(
 CHECKPOINT = re.compile(r"(?:checkpoint|ckpt|global_step|iteration|iter|epoch|step)s?[-_]?\d+", re.IGNORECASE)
 """Folders of weights and rollouts, one for each so many steps."""
 WANDB_RUN = re.compile(r"(?:offline-)?run-\d{8}_\d{6}-[\w-]+")
-LOG_ENDS = (".jsonl", ".ndjson", ".log", ".out", ".err", ".txt", ".wandb", ".db", ".sqlite")
+LOG_ENDS = (".jsonl", ".ndjson", ".log", ".out", ".err", ".txt", ".wandb", ".swanlab", ".db", ".sqlite")
 LOG_NAMES = frozenset(("trainer_state.json", "stdout", "stderr", "log", "output", "console"))
 EVENTS = "tfevents"
 NOT_RUNS = re.compile(

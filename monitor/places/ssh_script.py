@@ -17,7 +17,7 @@ LARGEST_COPY_BYTES = 32 * 1024 * 1024
 
 WANTED = (
     *("*.jsonl*", "*.json", "*.log*", "*.txt", "*.out", "*.err", "*.csv", "*.yaml", "*.yml"),
-    *("*.wandb", "*tfevents*", "*.gz", "*/metrics/*"),
+    *("*.wandb", "*.swanlab", "*tfevents*", "*.gz", "*/metrics/*"),
 )
 """Logs, metrics and configurations by name, and names without a dot; the rest stays where it is."""
 PASSED_BY = (
@@ -36,7 +36,7 @@ _WHOLE = re.compile(r".*(?:\.json|\.yaml|\.yml|\.gz|_rollout_summaries\.jsonl)",
 _LINKS = ("latest-run", "wandb/latest-run")
 """Links to folders that are followed: what W&B calls its newest run."""
 _NUMBER = re.compile(r"[0-9]{1,18}")
-_BESIDE = ("config.json", "metrics.jsonl", "checkpoints.jsonl", "logs.log")
+_BESIDE = ("config.json", "metrics.jsonl", "checkpoints.jsonl", "logs.log", "files/config.yaml")
 """What belongs to a file of a run that was named alone."""
 
 _ROLLOUTS = "./iteration_*/train_rollout_summaries.jsonl"

@@ -25,6 +25,7 @@ BUILT_IN = (
     ".openrlhf:FORMAT",
     ".skyrl:FORMAT",
     ".wandb_local:FORMAT",
+    ".swanlab:FORMAT",
     ".tensorboard:FORMAT",
     ".trackio:FORMAT",
     ".mlflow:FORMAT",

@@ -1,6 +1,7 @@
-"""GPU readings as trackers name them: `gpu/0/utilization`, `system/gpu_0_power_usage_watts`.
+"""GPU readings as trackers name them: `gpu/0/utilization`, `system/gpu_0_power_usage_watts`,
+`gpu.0.mem.value`.
 
-Names are those of trackio 0.43 and MLflow 3.17, read in what they log.
+Names are those of trackio 0.43, MLflow 3.17 and SwanLab 0.10, read in what they log.
 """
 
 import re
@@ -9,11 +10,13 @@ from typing import Any
 
 from ...models.gpu import Gpu, GpuSample
 
-KEY = re.compile(r"(?:system/)?gpu[/_](\d{1,4})[/_](\w+)")
-GIB = 2**30 / 1e9
+KEY = re.compile(r"(?:system/)?gpu[/_.](\d{1,4})[/_.]([\w.]+)")
+GIB, MIB = 2**30 / 1e9, 2**20 / 1e9
 FIELDS: dict[str, tuple[str, float]] = {
     "utilization": ("util", 1.0),
     "utilization_percentage": ("util", 1.0),
+    "pct": ("util", 1.0),
+    "mem.value": ("mem_used_gb", MIB),
     "allocated_memory": ("mem_used_gb", GIB),
     "total_memory": ("mem_total_gb", GIB),
     "memory_usage_megabytes": ("mem_used_gb", 1e-3),

@@ -6,6 +6,7 @@ a block ends, so that a live file nearly always ends inside a record.
 Layout: 7 bytes of header, counted into the first block; then chunks of CRC-32 (u32), length (u16) and
 kind (u8). A record is one FULL chunk, or FIRST, MIDDLE … LAST. Seen in files of wandb 0.31; the framing is
 LevelDB's (doc/log_format.md there), but with a plain CRC-32 over kind and payload.
+SwanLab's logs have the same frames behind another header; which it is, the readers look at.
 """
 
 import struct
@@ -32,6 +33,11 @@ class WandbLog:
         """Where in the file the rest begins."""
         self._parts: list[bytes] | None = None
         self._held = 0
+
+    @property
+    def is_between(self) -> bool:
+        """Whether what was fed ends where a record ends."""
+        return not self._rest and self._parts is None
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """The records that have become whole."""
