@@ -1,6 +1,7 @@
-"""All that is known at one moment, as the alert rules are given it. A value; it computes nothing."""
+"""All that is known at one moment, as the alert rules are given it."""
 
 from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 from ..models.money import Bill, StepCost, TokenPrice
 from ..models.projection import Projection
@@ -8,6 +9,28 @@ from ..models.run import RunInfo, RunStatus
 from ..models.settings import Settings
 from .history import Row
 from .state import RunState
+
+
+class Money(Protocol):
+    """The dollars of a run at one moment. A bill is dear to make, and may wait until a rule asks for it."""
+
+    @property
+    def paid_usd(self) -> float | None: ...
+    @property
+    def bill(self) -> Bill: ...
+    @property
+    def projection(self) -> Projection: ...
+
+
+class Outlay(NamedTuple):
+    """The same, where both are there already."""
+
+    bill: Bill
+    projection: Projection
+
+    @property
+    def paid_usd(self) -> float | None:
+        return self.bill.spent_usd
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,8 +45,7 @@ class Moment:
     """The step that has just closed."""
     cost: StepCost | None
     """What that step cost."""
-    bill: Bill
-    projection: Projection
+    money: Money
     status: RunStatus
     now: float
     """Unix seconds."""
@@ -33,6 +55,22 @@ class Moment:
     """The row of the price book that the bill is made with; None where it is made otherwise."""
     rates_now: TokenPrice | None = None
     """The row that was in force when the step ended; None where that is not known."""
+
+    @property
+    def spent_usd(self) -> float | None:
+        """What the run has cost."""
+        return self.money.paid_usd
+
+    @property
+    def bill(self) -> Bill:
+        """The same in its parts."""
+        return self.money.bill
+
+    @property
+    def projection(self) -> Projection:
+        """What it will have cost, by the newest forecast. When a step has just closed that is of dollars
+        alone, and may be older by a 500th of the run."""
+        return self.money.projection
 
     def get(self, name: str) -> float | None:
         """A canonical quantity of the step that has just closed, or None."""

@@ -4,36 +4,31 @@ Live, replay and headless all feed this and nothing else. Every result depends o
 settings and the `now` that is passed in: the same events give the same frames.
 """
 
-from array import array
-
 from ..models.event import Event
 from ..models.gpu import GpuUse
 from ..models.health import Health
-from ..models.money import Bill, StepCost, TokenPrice, WhatIf
+from ..models.money import TokenPrice, WhatIf
 from ..models.projection import Plan, Projection
 from ..models.run import RunInfo
 from ..models.settings import Settings
 from ..models.step import Step
 from . import reduce as fold
+from .account import Account
 from .alerts.engine import AlertEngine
-from .column import NAN
 from .frame import Frame
 from .health import health_of
 from .history import Row
-from .moment import Moment
+from .moment import Moment, Outlay
 from .money.book import Book
 from .money.estimate_prior import step_prior
 from .money.flops import whole_step_mfu
-from .money.ledger import Ledger
 from .money.pricing import listed, resolve
 from .money.question import Run, usual
 from .ownkeys import OwnKeys
-from .projection.projector import Projector
 from .projection.series import WARM_UP
 from .state import RunState
 from .status import last_sign_of_life, status_of
 from .telemetry.dollars import phases_of, use_of
-from .timing import Timekeeper
 
 JUST_NOW_S = 60.0
 DAY_S = 86_400.0
@@ -63,18 +58,11 @@ class Pipeline:
         self._pricing = resolve(self.info, self.settings, self._anchor_at, self._book)
         self._amended = self.state.amended
         self._seen_rows = 0
-        self._seen_evals = 0
-        self._ledger = Ledger(self._pricing)
-        self._timekeeper = Timekeeper()
-        self._planned = self._plan()
-        self._projector = Projector(self._planned)
+        self._account = Account(self._pricing, self._plan(), self.settings.budget_usd)
         self._alerts = self._alerts.anew()
+        self._listed = listed(self._pricing, self.settings)
         self._rates_day: float | None = None
         self._rates_now: TokenPrice | None = None
-        self._spent = 0.0
-        self._spent_usd = array("d")
-        self._step_usd = array("d")
-        self._at_end, self._at_end_low, self._at_end_high = array("d"), array("d"), array("d")
 
     def feed(self, event: Event, now: float) -> None:
         """Fold one event that was seen at `now` (unix s)."""
@@ -102,13 +90,14 @@ class Pipeline:
         since_s = self._since_last_step_s(now) if status in ("running", "stalled") else None
         # What was silent before we came may have been dead since: nobody says that it was paid for.
         paid_s = since_s if self._watched or status == "running" else None
-        elapsed_s = self._timekeeper.elapsed_s(self.state.shown_s, paid_s)
-        bill = self._ledger.bill(self.state, elapsed_s)
+        account = self._account
+        elapsed_s = account.elapsed_s(self.state, paid_s)
+        bill = account.ledger.bill(self.state, elapsed_s)
         budget_usd = self.settings.budget_usd
         if status == "finished":
-            projection = self._projector.finished(bill.spent_usd, budget_usd)
+            projection = account.projector.finished(bill.spent_usd, budget_usd)
         else:
-            projection = self._projector.project(
+            projection = account.projector.project(
                 spent_usd=bill.spent_usd,
                 budget_usd=budget_usd,
                 since_last_step_s=since_s,
@@ -124,8 +113,7 @@ class Pipeline:
                     settings=self.settings,
                     row=None,
                     cost=None,
-                    bill=bill,
-                    projection=projection,
+                    money=Outlay(bill, projection),
                     status=status,
                     now=now,
                     since_last_step_s=since_s,
@@ -140,14 +128,14 @@ class Pipeline:
             status=status,
             elapsed_s=elapsed_s,
             bill=bill,
-            spent_usd=self._spent_usd,
-            at_end=self._at_end,
+            spent_usd=account.spent_usd,
+            at_end=account.at_end,
             projection=projection,
             health=health,
             alerts=self._alerts.alerts,
-            at_end_low=self._at_end_low,
-            at_end_high=self._at_end_high,
-            step_usd=self._step_usd,
+            at_end_low=account.at_end_low,
+            at_end_high=account.at_end_high,
+            step_usd=account.step_usd,
             watched=self._alerts.watched,
             behind=behind,
             ask=self._whatifs,
@@ -194,7 +182,7 @@ class Pipeline:
             state=frame.state,
             info=frame.info,
             settings=frame.settings,
-            ledger=self._ledger,
+            ledger=self._account.ledger,
             bill=frame.bill,
             projection=frame.projection,
             spent_usd=frame.spent_usd,
@@ -211,7 +199,7 @@ class Pipeline:
         for index in range(self._seen_rows, self.state.closed):
             self._observe(self.state.history.row(index), now)
         self._seen_rows = self.state.closed
-        self._count_evals()
+        self._account.count_evals(self.state)
 
     def _learn(self) -> None:
         """Take up new facts about the run; sums that they change are made anew from the columns."""
@@ -222,63 +210,33 @@ class Pipeline:
             self._anchor_at = self.info.started_at or last_sign_of_life(self.state)
         if resolve(self.info, self.settings, self._anchor_at, self._book) != self._pricing:
             self._start()
-        elif self._plan() != self._planned:
-            self._planned = self._plan()
-            self._projector.replan(self._planned)
+        elif (plan := self._plan()) != self._account.plan:
+            self._account.replan(plan)
 
     def _observe(self, row: Row, now: float) -> None:
-        history = self.state.history
-        self._count_evals()
-        history.set("mfu_whole_step", row.index, whole_step_mfu(row, self.info, self._book))
-        self._timekeeper.add_row(row)
-        cost = self._ledger.add_step(row)
-        self._keep(cost)
-        bill = self._ledger.bill(self.state, self._timekeeper.elapsed_s(self.state.shown_s, None))
-        self._projector.observe(cost)
-        projection = self._projector.project(
-            spent_usd=bill.spent_usd, budget_usd=self.settings.budget_usd, dollars_only=True
-        )
-        final = projection.final_usd
-        self._at_end.append(final.p50 if final else NAN)
-        self._at_end_low.append(final.p10 if final else NAN)
-        self._at_end_high.append(final.p90 if final else NAN)
-        self._alerts.observe(self._moment(row, cost, bill, projection, now))
-
-    def _count_evals(self) -> None:
-        """Evaluations are told before their step, or after the last one."""
-        evals = self.state.history.evals
-        for index in range(self._seen_evals, len(evals)):
-            self._ledger.add_eval(evals[index])
-        self._seen_evals = len(evals)
-
-    def _keep(self, cost: StepCost) -> None:
-        parts = (cost.usd, cost.eval_usd, cost.checkpoint_usd)
-        step_usd = None if cost.usd is None else sum(part for part in parts if part is not None)
-        self._spent += step_usd or 0.0
-        self._step_usd.append(NAN if step_usd is None else step_usd)
-        self._spent_usd.append(NAN if step_usd is None else self._spent)
-
-    def _moment(self, row: Row, cost: StepCost, bill: Bill, projection: Projection, now: float) -> Moment:
-        return Moment(
-            state=self.state,
-            info=self.info,
-            settings=self.settings,
-            row=row,
-            cost=cost,
-            bill=bill,
-            projection=projection,
-            status="running",
-            now=row.get("ended_at") or now,
-            since_last_step_s=None,
-            rates=listed(self._pricing, self.settings),
-            rates_now=self._rates_at(row.get("ended_at")),
+        self.state.history.set("mfu_whole_step", row.index, whole_step_mfu(row, self.info, self._book))
+        cost = self._account.observe(row, self.state)
+        self._alerts.observe(
+            Moment(
+                state=self.state,
+                info=self.info,
+                settings=self.settings,
+                row=row,
+                cost=cost,
+                money=self._account,
+                status="running",
+                now=row.get("ended_at") or now,
+                since_last_step_s=None,
+                rates=self._listed,
+                rates_now=self._rates_at(row.get("ended_at")),
+            )
         )
 
     def _rates_at(self, at: float | None) -> TokenPrice | None:
         """The row of the price book in force at `at` (unix s), looked up once a day of the run's time."""
         day = None if at is None else at // DAY_S
         if day != self._rates_day:
-            priced = listed(self._pricing, self.settings)
+            priced = self._listed
             self._rates_day = day
             self._rates_now = (
                 None if priced is None or at is None else self._book.token_price(priced.model, at)

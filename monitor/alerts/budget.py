@@ -50,9 +50,10 @@ class Memory:
 def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Reading | Unwatched]:
     """One closed step."""
     memory = _remember(memory, moment)
-    budget, spent = moment.settings.budget_usd, moment.bill.spent_usd
+    budget = moment.settings.budget_usd
     if budget is None:
         return memory, Unwatched("no budget: --budget USD")
+    spent = moment.spent_usd
     if spent is None:
         return memory, Unwatched("this run has no price, so no budget can be held")
     if spent > budget:
@@ -84,7 +85,7 @@ def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Rea
 
 def tick(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Reading | Unwatched | None]:
     """Between steps only the spending counts: GPUs are paid for while nothing moves."""
-    budget, spent = moment.settings.budget_usd, moment.bill.spent_usd
+    budget, spent = moment.settings.budget_usd, moment.spent_usd
     if budget is None:
         return memory, Unwatched("no budget: --budget USD")
     return memory, _broken(spent, budget) if spent is not None and spent > budget else None

@@ -27,7 +27,7 @@ def tick(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Readin
     words = ended.message or _last_traceback(moment)
     done, total = moment.state.steps_done, moment.info.total_steps
     of = f" of {total}" if total is not None else ""
-    spent = moment.bill.spent_usd
+    spent = moment.spent_usd
     return memory, Reading(
         level="critical",
         certain=True,

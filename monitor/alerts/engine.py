@@ -11,7 +11,7 @@ from ..moment import Moment
 from . import RULES, check_settings
 from .latch import Latch
 from .options import RuleOptions
-from .rule import Reading, Rule, Unwatched
+from .rule import FINE, Reading, Rule, Unwatched
 from .stakes import step_of
 
 MISSED_READINGS = 20
@@ -61,7 +61,8 @@ class AlertEngine:
                 continue
             assert watcher.rule.observe is not None
             watcher.memory, reading = watcher.rule.observe(watcher.memory, moment, watcher.options.limits)
-            self._take(watcher, reading, moment)
+            if reading is not FINE or not watcher.calm:
+                self._take(watcher, reading, moment)
 
     def tick(self, moment: Moment) -> None:
         """Take in that time has passed."""
@@ -93,6 +94,7 @@ class AlertEngine:
     def _take(self, watcher: "_Watcher", reading: Reading | Unwatched | None, moment: Moment) -> None:
         if reading is None:
             return
+        watcher.calm = False
         if isinstance(reading, Unwatched):
             watcher.missed += 1
             watcher.why = reading.why
@@ -100,6 +102,7 @@ class AlertEngine:
         watcher.missed, watcher.ever, watcher.why = 0, True, reading.note
         watcher.latch, change = watcher.latch.read(reading, watcher.options.debounce)
         severity = watcher.latch.severity
+        watcher.calm = reading is FINE and watcher.latch.quiet
         if change == "cleared":
             self._change(watcher.place, cleared_step=step_of(moment))
         elif severity is None:
@@ -135,7 +138,7 @@ class AlertEngine:
 class _Watcher:
     """One rule at work: its settings, what it remembers, and the alert that it has up."""
 
-    __slots__ = ("ever", "latch", "memory", "missed", "options", "place", "rule", "why")
+    __slots__ = ("calm", "ever", "latch", "memory", "missed", "options", "place", "rule", "why")
 
     def __init__(self, rule: Rule[Any, Any], options: RuleOptions) -> None:
         self.rule = rule
@@ -143,6 +146,8 @@ class _Watcher:
         self.memory = rule.memory
         self.latch = Latch()
         self.place = -1
+        self.calm = False
+        """All was fine at the last look, and nothing is up: one more that is fine changes nothing."""
         self.ever = False
         self.missed = 0
         self.why = "no step yet" if rule.observe else "no look yet"

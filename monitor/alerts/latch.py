@@ -25,9 +25,14 @@ class Latch:
     cleared: int = 0
     """How often it has been cleared."""
 
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing is up and nothing bad was read of late."""
+        return self.severity is None and not self.recent
+
     def read(self, reading: Reading, debounce: Debounce) -> tuple["Latch", Change | None]:
         """The latch after one more reading, and what that changed."""
-        if self.severity is None and reading.level == "ok" and not self.recent:
+        if reading.level == "ok" and self.quiet:
             return self, None
         width = max(debounce.warning[1], debounce.critical[1])
         recent = (*self.recent, reading.level)[-width:]

@@ -93,7 +93,7 @@ def _past(memory: Memory, moment: Moment, limits: Limits) -> Reading | None:
     """What was said already, with what it has cost; None where nothing was."""
     if memory.flat < _BELIEVED:
         return None
-    done, spent = moment.state.steps_done, moment.bill.spent_usd
+    done, spent = moment.state.steps_done, moment.spent_usd
     cost = spent * min(1.0, memory.window / done) if spent and done else None
     return Reading(
         level="info",

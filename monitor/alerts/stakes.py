@@ -23,7 +23,7 @@ def remaining_steps(moment: Moment) -> int | None:
 
 def extra_usd(moment: Moment, usual_usd: float | None) -> float | None:
     """Dollars that the rest of the run is projected to cost above `usual_usd` a step."""
-    final, spent, steps = moment.projection.final_usd, moment.bill.spent_usd, remaining_steps(moment)
+    final, spent, steps = moment.projection.final_usd, moment.spent_usd, remaining_steps(moment)
     if final is None or spent is None or steps is None or usual_usd is None:
         return None
     return final.p50 - spent - steps * usual_usd
@@ -36,7 +36,7 @@ def at_this_rate(amount_usd: float | None) -> str:
 
 def saving_usd(moment: Moment) -> float | None:
     """What stopping now is projected to save, dollars."""
-    final, spent = moment.projection.final_usd, moment.bill.spent_usd
+    final, spent = moment.projection.final_usd, moment.spent_usd
     return None if final is None or spent is None else max(0.0, final.p50 - spent)
 
 

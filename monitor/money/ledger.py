@@ -71,6 +71,12 @@ class Ledger:
             return self._hours_bill(elapsed_s)
         return self._metered_bill(state)
 
+    def spent_usd(self, state: RunState, elapsed_s: float | None) -> float | None:
+        """The bill's sum alone, without its lines where these are not needed for it."""
+        if self.pricing.by_gpu_hours and not (self.pricing.usd_per_hour is None and self._is_logged(state)):
+            return self._hours_usd(self.phases.wall_s(elapsed_s))
+        return self.bill(state, elapsed_s).spent_usd
+
     def _is_logged(self, state: RunState) -> bool:
         totals = state.totals
         return self._logged_rows > 0 or (totals is not None and sound(totals.spent_usd) is not None)

@@ -22,14 +22,10 @@ _DEVIATIONS = 1.05
 
 
 class Expert(Protocol):
-    """One model of a series."""
-
-    def observe(self, value: float, past: Blocks) -> None:
-        """Take the next step's value; `past` are the means of all values so far, this one included."""
-        ...
+    """One model of a series. Those that filter it, step by step, also `observe` the log of each value."""
 
     def outlook(self, past: Blocks) -> Outlook:
-        """What is expected from the step after the last one observed."""
+        """What is expected from the next step on; `past` are the means of all values so far."""
         ...
 
 
@@ -38,9 +34,6 @@ class PastMean:
     """The mean of the newest `share` of the run, of at least five steps. A share of 1 is the naive rule."""
 
     share: float
-
-    def observe(self, value: float, past: Blocks) -> None:
-        pass
 
     def outlook(self, past: Blocks) -> Outlook:
         steps = min(past.steps, max(5.0, self.share * past.steps))
@@ -60,9 +53,6 @@ class SinceChange:
     fitted_width: int = 0
     since: int = 0
     """Closed steps since the change."""
-
-    def observe(self, value: float, past: Blocks) -> None:
-        pass
 
     def outlook(self, past: Blocks) -> Outlook:
         if (self.fitted_blocks, self.fitted_width) != (len(past.means), past.width):
@@ -100,16 +90,16 @@ class DampedTrend:
     drift: float = 0.0
     deviation: float = 0.1
 
-    def observe(self, value: float, past: Blocks) -> None:
+    def observe(self, logged: float) -> None:
+        """Take the log of the next step's value."""
         self.steps += 1
-        logged = log(value)
         if self.steps == 1:
             self.level = logged
             return
         expected = self.level + self.damping * self.drift
         error = logged - expected
         limit = 3 * self.deviation + 0.02
-        surprise = max(-limit, min(limit, error))
+        surprise = -limit if error < -limit else min(limit, error)
         self.deviation += 0.05 * (1.25 * min(abs(error), 3 * limit) - self.deviation)
         self.level = expected + max(self.level_gain, 1 / self.steps) * surprise
         self.drift = self.damping * self.drift + self.drift_gain * surprise
@@ -138,9 +128,9 @@ class LocalTrend:
     cross_var: float = 0.0
     drift_var: float = 0.0004
 
-    def observe(self, value: float, past: Blocks) -> None:
+    def observe(self, logged: float) -> None:
+        """Take the log of the next step's value."""
         self.steps += 1
-        logged = log(value)
         if self.steps == 1:
             self.level = logged
             return
@@ -152,7 +142,7 @@ class LocalTrend:
         spread = level_var + self.noise
         error = logged - level
         limit = 3 * sqrt(spread)
-        surprise = max(-limit, min(limit, error))
+        surprise = -limit if error < -limit else min(limit, error)
         level_gain, drift_gain = level_var / spread, cross_var / spread
         self.level, self.drift = level + level_gain * surprise, drift + drift_gain * surprise
         self.level_var = (1 - level_gain) * level_var
@@ -177,14 +167,10 @@ class MedianSlope:
 
     share: float = 0.3
     reach: float = 0.3
-    steps: int = 0
     fitted_blocks: int = -1
     fitted_width: int = 0
     fitted_level: float = 0.0
     fitted_drift: float = 0.0
-
-    def observe(self, value: float, past: Blocks) -> None:
-        self.steps += 1
 
     def outlook(self, past: Blocks) -> Outlook:
         if (self.fitted_blocks, self.fitted_width) != (len(past.means), past.width):
@@ -193,7 +179,7 @@ class MedianSlope:
         return Outlook(
             self.fitted_level + self.fitted_drift * since,
             self.fitted_drift,
-            max(3.0, self.reach * self.steps),
+            max(3.0, self.reach * past.steps),
         )
 
     def _fit(self, past: Blocks) -> None:

@@ -33,6 +33,12 @@ class Panel:
         """All of them, those of level first."""
         return (self.mean, self.half, self.quarter, self.change, self.damped, self.local, self.slope)
 
+    def observe(self, value: float) -> None:
+        """Show a step's value to those that filter the series; the others look back over it when asked."""
+        logged = log(value)
+        self.damped.observe(logged)
+        self.local.observe(logged)
+
 
 LEVELS, TRENDS = 4, 3
 
@@ -52,8 +58,7 @@ class Series:
         self.steps += 1
         self.total += value
         self.past.add(value)
-        for expert in self.panel.experts:
-            expert.observe(value, self.past)
+        self.panel.observe(value)
         self.record.judge(self.steps, self.total)
         powers = self.record.open_horizons(self.steps, self.steps if steps_left is None else steps_left)
         if powers:

@@ -45,12 +45,19 @@ class TrackRecord:
     levels: int
     trends: int
     horizons: list[HorizonRecord] = field(default_factory=list[HorizonRecord])
+    next_due: int = 0
+    """The step at which the first of all wagers that wait is due."""
+    next_at: int = 3
+    """The step at which there may be a forecast to put down again."""
 
     def judge(self, steps: int, total: float) -> None:
         """Settle what is due after `steps` steps that sum to `total`."""
+        if steps < self.next_due:
+            return
         for power, record in enumerate(self.horizons):
             while record.waiting and record.waiting[0].due <= steps:
                 self._settle(record, record.waiting.pop(0), total, HORIZONS[power])
+        self.next_due = min((seen.waiting[0].due for seen in self.horizons if seen.waiting), default=0)
 
     def _settle(self, record: HorizonRecord, wager: Wager, total: float, horizon: int) -> None:
         gained = total - wager.total_before
@@ -66,22 +73,29 @@ class TrackRecord:
 
     def open_horizons(self, steps: int, steps_left: int) -> list[int]:
         """The powers of two for which a forecast is to be put down after this step."""
-        if steps < 3:
+        if steps < self.next_at:
             return []
         longest = min(2 * steps, steps_left)
         while len(self.horizons) < len(HORIZONS) and HORIZONS[len(self.horizons)] <= longest:
             self.horizons.append(HorizonRecord([0.0] * (self.levels + self.trends)))
-        return [
+        open_now = [
             power
             for power, record in enumerate(self.horizons)
             if record.next_at <= steps and HORIZONS[power] <= longest
         ]
+        if not open_now:
+            opening = HORIZONS[len(self.horizons) :][:1]
+            self.next_at = min(
+                [record.next_at for record in self.horizons] + [(horizon + 1) // 2 for horizon in opening]
+            )
+        return open_now
 
     def wager(self, power: int, steps: int, total: float, forecasts: list[float]) -> None:
         """Put down forecasts for a horizon of `2 ** power` steps from now."""
         record, horizon = self.horizons[power], HORIZONS[power]
         record.waiting.append(Wager(steps + horizon, total, forecasts))
         record.next_at = steps + max(1, horizon // 4, steps // 64)
+        self.next_due = min(self.next_due, steps + horizon)
 
     def weights(self, steps: int, horizon: float) -> list[float]:
         """The weight of each expert for a forecast over `horizon` steps; they sum to 1."""

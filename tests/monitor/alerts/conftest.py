@@ -14,7 +14,7 @@ from rltop.models.run import RunInfo, RunStatus
 from rltop.models.settings import Settings
 from rltop.models.step import Step
 from rltop.monitor.alerts.engine import AlertEngine
-from rltop.monitor.moment import Moment
+from rltop.monitor.moment import Moment, Outlay
 from rltop.monitor.reduce import reduce
 from rltop.monitor.state import RunState
 
@@ -81,8 +81,7 @@ class Told:
             settings=self.settings,
             row=None,
             cost=None,
-            bill=self.bill,
-            projection=self.projection,
+            money=Outlay(self.bill, self.projection),
             status=status,
             now=self.now + (silent_s or 0.0),
             since_last_step_s=silent_s,
