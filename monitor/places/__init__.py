@@ -30,6 +30,7 @@ PLACES: tuple[Place, ...] = (
     Place("ssh://", ".ssh"),
     Place("ray:", ".ray"),
     Place("tinker:", ".tinker", "Tinker's REST interface"),
+    Place("demo:", ".demo"),
 )
 
 

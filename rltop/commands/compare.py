@@ -3,24 +3,18 @@
 import argparse
 import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from importlib.resources import as_file, files
-from pathlib import Path
 
 from .. import arguments
 from ..models.comparison import Comparison
-from ..models.settings import Settings
 from ..monitor.clock import SystemClock
 from ..monitor.compare import FEWEST, MOST, compare
 from ..monitor.compare_table import page
 from ..monitor.frame import Frame
+from ..monitor.places.demo import PREFIX
 from ..monitor.session import Session
-from ..monitor.source import Source
-from ..monitor.target import TargetError, open_target
+from ..monitor.target import TargetError
 from .flags import USAGE, complain, has_screen, looks_of, settings_of
 from .opening import pipeline, sources_of
-
-DEMO = "demo:"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,19 +39,18 @@ def run(args: argparse.Namespace) -> int:
     if not FEWEST <= len(args.targets) <= MOST:
         complain(f"compare takes {FEWEST} to {MOST} runs, not {len(args.targets)}")
         return USAGE
-    with ExitStack() as held:
-        try:
-            runs = [_opened(target, args, held) for target in args.targets]
-        except TargetError as error:
-            return complain(str(error))
-        if args.json or args.plain or not has_screen():
-            comparison = compare([session.read_all() for session in runs], args.by, _names(args.targets))
-            print(_json(comparison) if args.json else page(comparison))
-            return 0
-        from ..tui.launch import show_comparison  # nothing of a screen is wanted for text
+    try:
+        runs = [_opened(target, args) for target in args.targets]
+    except TargetError as error:
+        return complain(str(error))
+    if args.json or args.plain or not has_screen():
+        comparison = compare([session.read_all() for session in runs], args.by, _names(args.targets))
+        print(_json(comparison) if args.json else page(comparison))
+        return 0
+    from ..tui.launch import show_comparison  # nothing of a screen is wanted for text
 
-        shown = Comparing(runs, _names(args.targets))
-        return show_comparison(shown, args.by, looks_of(args))
+    shown = Comparing(runs, _names(args.targets))
+    return show_comparison(shown, args.by, looks_of(args))
 
 
 class Comparing:
@@ -82,27 +75,13 @@ class Comparing:
         await asyncio.gather(*(one.run(taking(index)) for index, one in enumerate(self._sessions)))
 
 
-def _opened(target: str, args: argparse.Namespace, held: ExitStack) -> Session:
-    sources, settings = _sources(target, args, held)
-    return Session(sources, pipeline(settings), SystemClock())
-
-
-def _sources(target: str, args: argparse.Namespace, held: ExitStack) -> tuple[Sequence[Source], Settings]:
-    if not target.startswith(DEMO):
-        return sources_of(target), settings_of(args)
-    from .demo import PRICES_OF, known_of  # few compare the demos
-
-    name = target.removeprefix(DEMO)
-    folder = files("rltop.monitor.demo") / "data" / name
-    if not name or "/" in name or not folder.is_dir():
-        raise TargetError(f"{target}: no such demo; `rltop demo --help` names them")
-    path: Path = held.enter_context(as_file(folder))
-    return open_target(path), settings_of(args, prices_date=PRICES_OF, **known_of(name))
+def _opened(target: str, args: argparse.Namespace) -> Session:
+    return Session(sources_of(target), pipeline(settings_of(args)), SystemClock())
 
 
 def _names(targets: Sequence[str]) -> list[str]:
     """What to call the runs: the ends of what the user typed, as far as it tells them apart."""
-    ends = [target.removeprefix(DEMO).rstrip("/").rsplit("/", 1)[-1] for target in targets]
+    ends = [target.removeprefix(PREFIX).rstrip("/").rsplit("/", 1)[-1] for target in targets]
     return ends if len(set(ends)) == len(ends) else list(targets)
 
 

@@ -4,8 +4,39 @@ import argparse
 from collections.abc import Iterator
 from typing import cast
 
-FILES = {"target", "targets", "against", "output", "record", "file"}
-"""Arguments that are completed as files."""
+from ..monitor.places.demo import PREFIX, RUNS
+
+TARGETS = {"target", "targets", "against", "also", "run"}
+"""Arguments that are completed as files and built-in runs."""
+FILES = {"output", "record", "file"}
+"""Arguments that are completed as files alone."""
+ZSH = """
+_rltop_targets() {{
+  _files
+  compadd -- {runs}
+}}
+"""
+BASH = """
+# A built-in run is demo:NAME. Where the shell breaks words at colons, only what is behind it is completed.
+_rltop() {
+  local line="${COMP_LINE:0:COMP_POINT}" before
+  local word="${line##*[[:space:]]}"
+  if [[ "$word" == demo:* ]]; then
+    [[ "$COMP_WORDBREAKS" == *:* ]] && before="" || before="demo:"
+    COMPREPLY=($(compgen -P "$before" -W "{runs}" -- "${word#demo:}"))
+    return 0
+  fi
+  _shtab_rltop "$@"
+  if [[ -n "$word" && "demo:" == "$word"* ]]; then
+    COMPREPLY+=("demo:")
+    compopt -o nospace 2>/dev/null
+  fi
+  return 0
+}
+
+# A target may stand where a command may: what is no command is completed as a file.
+complete -o bashdefault -o default -F _rltop rltop
+"""
 SHELLS = ("bash", "zsh", "tcsh")
 
 
@@ -22,9 +53,14 @@ def run(args: argparse.Namespace, whole: argparse.ArgumentParser) -> int:
         for action in parser._actions:  # pyright: ignore[reportPrivateUsage] - argparse names them nowhere else
             if action.dest in FILES:
                 vars(action)["complete"] = shtab.FILE
-    script = shtab.complete(whole, shell=args.shell)
-    # A target may stand where a command may: what is no command is completed as a file.
-    print(script.replace("complete -o bashdefault -F", "complete -o bashdefault -o default -F"))
+            elif action.dest in TARGETS and not action.choices:
+                vars(action)["complete"] = {**shtab.FILE, "zsh": "_rltop_targets"}
+    preamble = ZSH.format(runs=" ".join(PREFIX + name for name in RUNS)) if args.shell == "zsh" else ""
+    script = shtab.complete(whole, shell=args.shell, preamble=preamble)
+    if args.shell == "bash":
+        script, _ = script.rsplit("\ncomplete ", 1)
+        script += BASH.replace("{runs}", " ".join(RUNS))
+    print(script)
     return 0
 
 

@@ -1,7 +1,6 @@
 """`rltop estimate`: what a run will cost, before it is started."""
 
 import argparse
-from pathlib import Path
 
 from ..models import text
 from ..models.estimate import Estimate
@@ -13,9 +12,9 @@ from ..monitor.money.estimate_args import InputError, from_args
 from ..monitor.money.estimate_args import add_arguments as add_input_arguments
 from ..monitor.money.measured import measured_inputs
 from ..monitor.session import Session
-from ..monitor.target import TargetError, open_target
+from ..monitor.target import TargetError
 from .flags import USAGE, complain
-from .opening import pipeline, price_book
+from .opening import pipeline, price_book, sources_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +23,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--from",
         dest="run",
-        type=Path,
         metavar="RUN",
         help="start from the measured values of a finished run",
     )
@@ -46,13 +44,13 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _measured(path: Path) -> dict[str, object]:
+def _measured(target: str) -> dict[str, object]:
     """The inputs that a finished run would have needed.
 
     Raises:
         TargetError: the run cannot be read.
     """
-    frame = Session(open_target(path), pipeline(Settings()), SystemClock()).read_all()
+    frame = Session(sources_of(target), pipeline(Settings()), SystemClock()).read_all()
     return measured_inputs(frame.state, frame.info)
 
 

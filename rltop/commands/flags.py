@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ..monitor.telemetry.source import GpuSource
 
 USAGE, UNUSABLE = 2, 3
+DEMO_BUDGETS = {"demo:math-verl": 150.0}
+"""Dollars that the built-in runs are watched against, where nothing else is said."""
 
 
 def complain(message: str) -> int:
@@ -63,6 +65,8 @@ def settings_of(args: argparse.Namespace, target: str | None = None, /, **more: 
         given["token_rates"] = TokenRates(**dict(zip(names, args.price, strict=False)))
     known = {name: value for name, value in given.items() if value is not None}
     target = target or _only_target(args)
+    if target is not None and target in DEMO_BUDGETS:
+        more = {"budget_usd": DEMO_BUDGETS[target], **more}
     return Settings.model_validate({**more, **load(config_files(), target), **known})
 
 

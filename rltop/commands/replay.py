@@ -36,14 +36,16 @@ def run(args: argparse.Namespace) -> int:
     return play(args, sources, settings_of(args))
 
 
-def play(args: argparse.Namespace, sources: Sequence[Source], settings: Settings, *remarks: str) -> int:
-    """Play sources back, with remarks on the run: on the screen where there is one, as lines otherwise."""
+def play(args: argparse.Namespace, sources: Sequence[Source], settings: Settings) -> int:
+    """Play sources back: on the screen where there is one, as lines otherwise."""
     clock = SystemClock()
-    events: list[Event] = [RunInfo(notes=remarks), *read_events(sources, clock.now())]
+    events = read_events(sources, clock.now())
     ended_at = last_change(events)
+    # As live: by the day on which the run began, where that is known.
+    began_at = next((e.started_at for e in events if isinstance(e, RunInfo) and e.started_at), ended_at)
     session = ReplaySession(
         timeline(events, ended_at),
-        lambda: pipeline(settings, priced_at=ended_at),
+        lambda: pipeline(settings, priced_at=began_at),
         clock,
         speed=args.speed,
         from_step=args.from_step,
