@@ -80,6 +80,8 @@ class TrlConsoleParser:
         left: list[str] = []
         end = 0
         latest: tuple[int, int, float] | None = None
+        waiting = self._numbers.waiting
+        drawn = 0
         for match in BAR.finditer(text):
             before = text[end : match.start()]
             lead = before.rpartition("\r")[2]
@@ -88,12 +90,18 @@ class TrlConsoleParser:
             left.append(before.replace("\r", ""))
             end = match.end()
             latest = int(match[2]), int(match[3]), _seconds(match[4])
+            drawn += latest[1] == self._total
+            if waiting and latest[1] == self._total:
+                # Rows are printed through the bar, which is drawn anew at once: one line may hold its way
+                # to the next row, and only its first picture is where the rows before it stand.
+                waiting = False
+                yield from self._show(*latest, line, 1)
         if latest is not None:
-            yield from self._show(*latest, line)
+            yield from self._show(*latest, line, drawn)
         left.append(text[end:])
         return "".join(left).replace("\r", "")
 
-    def _show(self, step: int, total: int, elapsed_s: float, line: Line) -> Iterator[Event]:
+    def _show(self, step: int, total: int, elapsed_s: float, line: Line, drawn: int) -> Iterator[Event]:
         if self._total is None or (self._over and step == 0):
             if self._over:
                 yield from self._new_attempt(line.at)
@@ -104,7 +112,7 @@ class TrlConsoleParser:
         moved = self._shown is None or step > self._shown[0]
         if moved:
             yield Progress(step=step, total_steps=total, elapsed_s=elapsed_s, attempt=self._attempt)
-        yield from self._tell(self._numbers.bar(step))
+        yield from self._tell(self._numbers.bar(step, total, drawn))
         if moved:
             self._shown = step, elapsed_s
 
@@ -143,11 +151,13 @@ class TrlConsoleParser:
 
     def _row(self, values: dict[str, float], at: float | None) -> Iterator[Event]:
         if SUMMARY in values or is_eval(values):
+            step = 0
             if SUMMARY in values and self._total is not None:
                 # The summary is printed before the bar's last update, but all steps are done.
-                yield from self._tell(self._numbers.bar(self._total))
+                yield from self._tell(self._numbers.bar(self._total, self._total))
+                step = self._total
             yield from self._tell(self._numbers.flush())
-            yield from self._rows.events(self._numbers.last, 1, values, at, self._attempt)
+            yield from self._rows.events(max(step, self._numbers.last), 1, values, at, self._attempt)
             self._over = self._over or SUMMARY in values
         elif is_training(values):
             yield from self._tell(self._numbers.row(values, at))

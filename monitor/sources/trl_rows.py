@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...models.event import Ended, Event
+from ...models.event import Ended, Event, Progress
 from ...models.run import Algorithm, RunInfo
 from ...models.step import Eval, Step
 from .keymap import TRL
@@ -14,8 +14,12 @@ from .told import Told
 
 LONGEST_WINDOW = 1000
 """Steps told for one row, at most."""
+SPACINGS = (500, 250, 200, 100, 50, 25, 20, 10, 5, 4, 2, 1)
+"""What people set logging_steps to, largest first."""
 SUMMARY = "train_runtime"
 TRAINING = ("loss", "reward", "grad_norm", "completions/mean_length", "completion_length", "learning_rate")
+REST = ("reward", "completions/mean_length", "completion_length")
+"""What the summary of an RL training has of the steps after the last row."""
 NOT_SCORES = frozenset({"runtime", "samples_per_second", "steps_per_second", "step", "epoch", "num_tokens"})
 STEP_TIME_NOTE = (
     "step_time leaves out evaluations, checkpoints and the optimiser: where the log has no clock, "
@@ -58,15 +62,34 @@ class TrlRows:
         `raw` are its numbers as the log named them, where `values` have other names.
         """
         if SUMMARY in values:
-            yield Ended(status="finished", at=at, message=f"trained for {values[SUMMARY]:.0f} s")
+            yield from self._summary(step, values, at, attempt, raw)
         elif is_eval(values):
             yield _eval(step, values, at, attempt)
         elif is_training(values):
-            yield from self._facts(values, window)
+            yield from self._facts(values, window, step)
             window = max(1, min(window, step, LONGEST_WINDOW))
             yield from self._steps(step, window, values, at, attempt, raw or values)
 
-    def _facts(self, values: Mapping[str, float], window: int) -> Iterator[Event]:
+    def _summary(
+        self,
+        step: int,
+        values: Mapping[str, float],
+        at: float | None,
+        attempt: int,
+        raw: Mapping[str, float] | None,
+    ) -> Iterator[Event]:
+        """The row at the end of a training, which may also stand for the steps after the last row."""
+        if step > self._step and any(key in values for key in REST):
+            yield from self._facts(values, 1, step)
+            window = min(step - self._step, LONGEST_WINDOW)
+            yield from self._steps(step, window, values, at, attempt, raw or values)
+        seconds = values[SUMMARY]
+        if not math.isfinite(seconds):
+            return
+        yield Progress(step=step or None, elapsed_s=seconds, attempt=attempt)
+        yield Ended(status="finished", at=at, message=f"trained for {seconds:.0f} s")
+
+    def _facts(self, values: Mapping[str, float], window: int, step: int) -> Iterator[Event]:
         """What a row says of the run; each is told once, since the rows are many."""
         if self._told.info.framework is None:
             yield from self.learn(RunInfo(framework="trl", platform="self-hosted", first_step=1))
@@ -76,7 +99,9 @@ class TrlRows:
             yield from self.learn(RunInfo(notes=(STEP_TIME_NOTE,)))
         if window > 1 and not self._windowed:
             self._windowed = True
-            yield from self.learn(RunInfo(notes=(WINDOW_NOTE.format(window),)))
+            # The first step may have had a row of its own, out of the order of the others.
+            spacing = step if step == window + 1 else window
+            yield from self.learn(RunInfo(notes=(WINDOW_NOTE.format(spacing),)))
 
     def _steps(
         self,
@@ -117,6 +142,11 @@ class TrlRows:
                 counts["prefill_tokens"] = prompts
                 counts["prompt_length_mean"] = prompts / self.samples_per_step
         return counts
+
+
+def first_window(step: int) -> int:
+    """Steps that the first row of a log stands for: all up to it, unless the run was resumed there."""
+    return step if step in SPACINGS else 1
 
 
 def is_eval(values: Mapping[str, float]) -> bool:

@@ -1,9 +1,11 @@
-"""trainer_state.json: the whole history of a TRL run as one JSON document, written anew at each save.
+"""trainer_state.json: the whole history of a TRL run as one JSON document, written anew at each save; or
+its log_history alone, as scripts dump it when the training is over.
 
 Its one rule: it is read whole when it has changed, and what was told before is not told again.
 """
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
@@ -13,10 +15,13 @@ from pydantic_core import from_json
 from ...models.event import Ended, Event, SourceStatus
 from ...models.run import RunInfo
 from .pyrepr import number_of
-from .trl_rows import SUMMARY, TrlRows
+from .trl_rows import SUMMARY, TrlRows, first_window
 
 NAME = "trainer_state.json"
 CHECKPOINT = "checkpoint-"
+HISTORY = re.compile(r"\s*\[\s*\{[^{}]{1,8000}\}")
+STEP = re.compile(r'"step"\s*:\s*\d')
+FIELD = re.compile(r'"(?:loss|eval_loss|reward|grad_norm|learning_rate|completion_length)"\s*:')
 LARGEST_BYTES = 512 * 1024 * 1024
 
 
@@ -70,8 +75,8 @@ class TrainerStateSource:
         total, done = _whole(state.get("max_steps")), _whole(state.get("global_step"))
         if total is not None:
             yield from self._rows.learn(RunInfo(total_steps=total))
-        save_every, name = _whole(state.get("save_steps")), self._path.name
-        yield from self._rows.learn(RunInfo(save_every=save_every, name=None if name == NAME else name))
+        yield from self._rows.learn(RunInfo(save_every=_whole(state.get("save_steps")), name=self._name()))
+        spacing = _whole(state.get("logging_steps"))
         before = 0
         evals = 0
         for row in _history(state):
@@ -82,7 +87,9 @@ class TrainerStateSource:
             values = {key: value for key, item in row.items() if (value := _number(item)) is not None}
             values.pop("step", None)
             is_step = "loss" in values or not any(key.startswith("eval_") for key in values)
-            window = step - before if is_step else 1
+            window = 1
+            if is_step:
+                window = step - before if before or spacing == step else first_window(step)
             if SUMMARY not in values and is_step:
                 before = step
                 if step <= self._last:
@@ -100,6 +107,13 @@ class TrainerStateSource:
         if total is not None and done is not None and done >= total > 0 and not self._ended:
             self._ended = True
             yield Ended(status="finished", message=f"all {total} steps are done")
+
+    def _name(self) -> str | None:
+        """The run is called as its folder: one of its checkpoints, or the file, says nothing of it."""
+        folder = self._path.absolute()
+        if not self._path.is_dir():
+            folder = folder.parent
+        return (folder.parent if folder.name.startswith(CHECKPOINT) else folder).name or None
 
     def _say(self, modified_at: float | None, state: str, reason: str) -> list[Event]:
         status = SourceStatus.model_validate(
@@ -145,10 +159,18 @@ def read_state(data: bytes) -> dict[str, object] | None:
         value: object = from_json(data)
     except ValueError:
         return None
+    if isinstance(value, list):
+        return {"log_history": value}
     if not isinstance(value, dict):
         return None
     state = cast("dict[str, object]", value)
     return state if isinstance(state.get("log_history"), list) else None
+
+
+def is_history(text: str) -> bool:
+    """Whether a text begins as a log_history does: a list of rows, each with its step."""
+    first = HISTORY.match(text)
+    return first is not None and STEP.search(first[0]) is not None and FIELD.search(first[0]) is not None
 
 
 def _history(state: dict[str, object]) -> Iterator[dict[str, object]]:

@@ -280,3 +280,39 @@ def test_no_mutated_log_makes_it_raise(edits: list[tuple[int, str, int]]) -> Non
 @pytest.mark.parametrize("junk", ["{'loss': " * 3000, "{'loss': 1, 'x': " + "[" * 20_000, "0%|" * 5000])
 def test_hostile_lines_take_bounded_time(junk: str) -> None:
     assert steps_of(events_of([junk, row(1.0), row(2.0)])) != []
+
+
+def test_one_line_may_hold_the_bars_way_from_row_to_row() -> None:
+    """As a file has it: the bar's pictures are separated by carriage returns alone."""
+    way = "".join("\r" + bar(step, 60) for step in range(20))
+    lines = ["\r" + bar(0, 60), way + "\r" + bar(20, 60) + "\r", row(1000.0)]
+    for start in (20, 40):
+        way = "".join("\r" + bar(step, 60) for step in range(start, start + 21))
+        lines += ["", way + "\r  \r", row(1000.0 * (1 + start / 20))]
+    events = events_of([*lines, "", "\r" + bar(60, 60)])
+    assert [event.step for event in events if isinstance(event, Step) and event.raw] == [20, 40, 60]
+    assert steps_of(events) == list(range(1, 61))
+
+
+def test_epochs_decide_between_spacings_that_both_fit_the_bar() -> None:
+    """Ten rows at step 510 may be 51 steps apart, or 50 with the bar ahead: 1500 steps are 3 epochs."""
+    rows = [row(100.0 * n, extra=f", 'epoch': {n / 10:.2f}") for n in range(1, 11)]
+    state = state_of(events_of([bar(0, 1500), *rows, bar(510, 1500)]))
+    assert state.history.steps[-1] == 500
+    assert any("one row for 50 steps" in note for note in state.info.notes)
+
+
+def test_no_row_is_ahead_of_the_bar() -> None:
+    rows = [row(1000.0 * n) for n in range(1, 9)]
+    lines = [bar(0, 100), *rows[:3], bar(30, 100), *rows[3:6], bar(60, 100), *rows[6:], bar(62, 100)]
+    assert steps_of(events_of(lines, flush=False))[-1] == 62
+
+
+def test_the_summary_of_a_training_without_rows_is_its_row() -> None:
+    summary = "{'train_runtime': 940.5, 'reward': 0.75, 'completion_length': 120.0, 'epoch': 0.01}"
+    events = events_of([bar(0, 6), *("\r" + bar(step, 6) for step in range(1, 7)), summary, bar(6, 6)])
+    state = state_of(events)
+    assert state.steps_done == 6
+    assert state.history.get("reward_mean", 5) == 0.75
+    assert state.shown_s == 940.5
+    assert [event.status for event in events if isinstance(event, Ended)] == ["finished"]
