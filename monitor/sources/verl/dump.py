@@ -2,6 +2,9 @@
 
 Its one rule: the depth of a key is told by the column that it stands in, not by counting brackets, so
 that foreign lines inside the dump, or a dump that breaks off, spoil nothing but themselves.
+
+pprint writes piece by piece, and Ray ends a line wherever a piece was flushed: `'port': ` may stand in one
+line and `8000,` in the next, with other lines between them. Such a line waits for its rest.
 """
 
 import re
@@ -15,6 +18,11 @@ TOKEN = re.compile(
     r"(?P<text>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")(?P<colon>\s*:)?|(?P<sign>[\[\](){},])|(?P<word>[^\s'\"\[\](){},:]+)"
 )
 MOST_KEYS = 5000
+LONGEST = 10_000
+BEGUN = re.compile(r"\s*$|\s+['\"\[{(]")
+"""How a line begins that may wait for its rest: an indent alone, or a key, text or bracket behind it."""
+REST = re.compile(r"[:,{\[(}\])'\"]|(?:None|True|False|inf|nan|-?\d[\w.+-]*)\s*(?:[,}\])]|$)")
+"""How the rest of such a line begins: at the first column."""
 PATIENCE = 400
 """Foreign lines of the same process after which the dump counts as broken off."""
 
@@ -37,9 +45,21 @@ class Dump:
         """(column, key) from the outermost key to the one read last."""
         self._begun = False
         self._foreign = 0
+        self._held = ""
+        """A line whose rest has not come."""
 
     def take(self, words: str) -> bool:
         """Read a line; False when it is not part of the dump."""
+        held, self._held = self._held, ""
+        if held and REST.match(words):
+            words = held + words
+        elif self._begun and BEGUN.match(words) is None and LINE.match(words) is None:
+            self._held = held  # another's line: the rest may still come
+        elif held.strip():
+            self._read(held)
+        if self._begun and self._waits(words):
+            self._held = words
+            return bool(words.strip())
         words = words.rstrip()
         if self._begun and not (LINE.match(words) and words[-1] in ",[{(}])'\""):
             self._foreign += 1
@@ -49,6 +69,12 @@ class Dump:
         self._read(words)
         self.done = self.done or self._open <= 0 or len(self.flat) > MOST_KEYS
         return True
+
+    def _waits(self, words: str) -> bool:
+        """Whether the rest of a line may still come: it is neither closed by a comma nor the last."""
+        if BEGUN.match(words) is None or len(words) > LONGEST or words.rstrip().endswith(","):
+            return False
+        return self._open + words.count("{") - words.count("}") > 0
 
     def _read(self, words: str) -> None:
         fresh = True  # no key seen in this line yet: the column tells its parent

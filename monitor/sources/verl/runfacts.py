@@ -21,6 +21,8 @@ class RunFacts:
     def __init__(self, telling: Telling) -> None:
         self._telling = telling
         self._dump: Dump | None = None
+        self._taken = False
+        """The dump took the last statement: it begins no other dump, whatever it looks like."""
         self._command = False
         """The last line was a command that goes on in the next."""
         self._flat: dict[str, config.ConfigValue] = {}
@@ -35,11 +37,12 @@ class RunFacts:
 
     def takes(self, by: str, words: str) -> bool:
         """Give the statement to the open dump; False when it is not part of it."""
-        return self._dump is not None and by == self._dump.by and self._dump.take(words)
+        self._taken = self._dump is not None and by == self._dump.by and self._dump.take(words)
+        return self._taken
 
     def read(self, by: str, words: str) -> Iterator[Event]:
         """Dumps, commands and overrides in a statement."""
-        if dump.starts(words):
+        if not self._taken and dump.starts(words):
             yield from self.end_dump()
             self._dump = Dump(by)
             self._dump.take(words)

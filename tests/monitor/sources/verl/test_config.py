@@ -1,5 +1,6 @@
 """What the printed configuration, the command and the Hydra folder tell of a run."""
 
+import pprint
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -106,6 +107,38 @@ def test_a_lost_line_shifts_no_other_key() -> None:
         if "{" in gone:
             continue  # without its parent a key cannot be placed
         assert _dump(lines).items() <= whole.items(), gone
+
+
+def test_a_dump_cut_wherever_ray_flushed_it_reads_the_same(fold: Fold) -> None:
+    settings = {
+        "actor_rollout_ref": {
+            "actor": {"optim": {"lr": 1e-06, "betas": [0.9, 0.999]}, "strategy": "fsdp"},
+            "model": {"lora_rank": 0, "path": "Org/Model-7B"},
+            "rollout": {"engine_kwargs": {"vllm": {}}, "max_model_len": None, "n": 8, "top_p": 1.0},
+        },
+        "data": {"max_response_length": 1024, "train_files": ["/data/a.parquet", "/data/b.parquet"]},
+        "trainer": {"experiment_name": "first", "n_gpus_per_node": 4, "nnodes": 2, "val_only": False},
+    }
+    pieces = _Pieces()
+    pprint.pprint(settings, stream=pieces)
+    whole = _dump("".join(pieces).split("\n"))
+    assert whole["trainer.nnodes"] == 2
+    for cut in range(12, len(pieces)):
+        before, after = "".join(pieces[:cut]), "".join(pieces[cut:])
+        if before.endswith("\n"):
+            continue  # a line ended there anyway
+        told = before + "\nWARNING:2026-01-02 03:04:05,678:from another library\n" + after
+        assert _dump(told.split("\n")) == whole, repr(before[-40:])
+        text = "\n".join(f"(TaskRunner pid=7) {line}" for line in told.rstrip("\n").split("\n"))
+        assert fold(text).info.gpus == 8, repr(before[-40:])
+
+
+class _Pieces(list[str]):
+    """What pprint writes, piece by piece."""
+
+    def write(self, text: str) -> int:
+        self.append(text)
+        return len(text)
 
 
 def _dump(lines: Sequence[str]) -> dict[str, config.ConfigValue]:
