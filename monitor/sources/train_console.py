@@ -1,8 +1,8 @@
 """Consoles of home-made training loops that print `Epoch 1/3, Step 120, Loss: 0.5` and the like.
 
 Its one rule: only what stands beside a step is taken, under names that leave no doubt; the framework
-stays unknown. Loops of this kind count steps anew in each epoch: epochs are joined at the last step
-that was printed.
+stays unknown. Loops of this kind may count steps anew in each epoch: epochs are joined, by their length
+where the log tells it, else at the last step that was printed.
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...models.event import Ended, Event, LogLine
+from ...models.event import Ended, Event, LogLine, Restart
 from ...models.run import RunInfo
 from ...models.step import Step
 from ..filesource import FileSource
@@ -19,25 +19,26 @@ from ..tells import Tells
 from ..transport import open_transport
 from .logtime import stamp_of
 from .names import fields_of
-from .pyrepr import number_of
 from .told import Told
+from .train_pairs import Pairs, pairs_of
+from .train_place import Place, place_of
 from .trl_header import info_of_line
-from .verl.faults import Faults
+from .verl.faults import ANY_SCRIPT, Faults
 from .verl.rayline import without_colour
 
-STEP = re.compile(
-    r"(?:\bEpoch:?[ ]+(?P<epoch>\d{1,6})(?:/(?P<epochs>\d{1,6}))?[ ]*[,|][ ]*)?"
-    r"\b(?:Global[ ]+)?(?:Step|Iteration|Iter):?[ ]+(?P<step>\d{1,12})(?:/(?P<total>\d{1,12}))?[ ]*[,|:][ ]*"
-    r"(?=[\w ]{1,40}[:=])",
-    re.IGNORECASE,
-)
-PAIR = re.compile(
-    r"(?P<name>[A-Za-z][\w ./-]{0,60}?)\s*[:=]\s*"
-    r"(?P<value>[-+]?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+|nan|inf))"
-)
 FINISHED = re.compile(r"\btraining completed successfully", re.IGNORECASE)
 CHECKPOINT = re.compile(r"\bSaved checkpoint to (\S+)")
+MODEL = re.compile(
+    r"\b(?:base[_ ])?model(?:[_ ]name(?:_or_path)?|_path|_id)?['\"]?\s*[:=]\s*"
+    r"['\"]?([\w.-]+/[\w.-]+)(?![\w./-])",
+    re.IGNORECASE,
+)
+TINKER = re.compile(r"\btinker://|\b[Cc]onnect\w* to Tinker\b")
 ENOUGH_LINES = 3
+FEW_FALLS = 6
+"""So many steps forward for one back: else they are no steps of a training."""
+AGAIN = 2
+"""Steps are done again where a log goes back by more than so many; ranks may print out of order."""
 JOINED = "steps are counted anew in each epoch: epochs are joined at the last step that was printed"
 
 
@@ -50,11 +51,20 @@ class TrainConsoleParser:
         self.bad_lines = 0
         self.first_bad = ""
         self._told = Told()
-        self._faults = Faults()
+        self._faults = Faults(ANY_SCRIPT)
+        self._attempt = 0
+        self._total: int | None = None
+        self._anew = False
+        """Steps have been seen to be counted anew in a new epoch."""
         self._begin()
 
     def _begin(self) -> None:
         self._offset = 0
+        self._epoch: int | None = None
+        self._first_epoch = 1
+        """0 or 1: how the epochs are counted."""
+        self._inner = -1
+        """The last step as printed."""
         self._last: int | None = None
         self._spacing = 1
         self._ended = False
@@ -62,20 +72,32 @@ class TrainConsoleParser:
     def feed(self, line: Line) -> Iterator[Event]:
         """The events of one line."""
         text = without_colour(line.text)
-        match = STEP.search(text)
-        if match is not None:
-            yield from self._step(match, text, line)
+        for part in text.split("\r") if "\r" in text else (text,):
+            yield from self._part(part, line)
+
+    def _part(self, text: str, line: Line) -> Iterator[Event]:
+        place = place_of(text)
+        if place is not None and (pairs := pairs_of(text[place.end :])).raw:
+            yield from self._step(place, pairs, text, line)
             return
         at = stamp_of(text[:64]) or line.at
-        if self._last is None and (info := info_of_line(text)) is not None:
-            yield from self._told.news(info)
+        if self._last is None:
+            yield from self._header(text)
         if found := CHECKPOINT.search(text):
             yield LogLine(text=f"checkpoint {found[1]}", at=at, topic="checkpoint")
-        elif FINISHED.search(text) and not self._ended:
-            self._ended = True
-            yield Ended(status="finished", at=at, message="the log says so")
+        elif FINISHED.search(text):
+            yield from self._finish("the log says so", at)
         elif self._faults.reading or "rror" in text or "Traceback" in text or "memory" in text:
             yield from self._faults.read("", text, at)
+
+    def _header(self, text: str) -> Iterator[Event]:
+        """What is said of the run before its first step."""
+        if (info := info_of_line(text)) is not None:
+            yield from self._told.news(info)
+        if "odel" in text and len(text) < 4000 and (model := MODEL.search(text)) is not None:
+            yield from self._told.news(RunInfo(model=model[1]))
+        if "inker" in text and TINKER.search(text) is not None:
+            yield from self._told.news(RunInfo(platform="tinker"))
 
     def flush(self) -> Iterator[Event]:
         """A traceback that the log ends in."""
@@ -87,55 +109,88 @@ class TrainConsoleParser:
         self._begin()
         return iter(())
 
-    def _step(self, match: re.Match[str], text: str, line: Line) -> Iterator[Event]:
-        values = _pairs(text, match.end())
-        if not values:
-            return
+    def _step(self, place: Place, pairs: Pairs, text: str, line: Line) -> Iterator[Event]:
         yield from self._told.news(RunInfo(framework="unknown"))
-        if match["total"]:
-            yield from self._told.news(RunInfo(total_steps=int(match["total"])))
-        step = self._offset + int(match["step"])
-        if self._last is not None:
-            if step <= self._last and match["epoch"]:
-                yield from self._told.news(RunInfo(notes=(JOINED,)))
-                self._offset = self._last + self._spacing
-                step = self._offset + int(match["step"])
-            elif step > self._last:
-                self._spacing = step - self._last
-        if self._last is None or step > self._last:
-            self._last = step
-        taken, _ = fields_of(values)
-        known: dict[str, Any] = {"step": step, "raw": values, **taken}
-        at = stamp_of(text, match.start()) or line.at
+        at = stamp_of(text, place.start) or line.at
+        yield from self._moved(place)
+        step = self._offset + place.step
+        if self._last is None:
+            yield from self._told.news(RunInfo(first_step=min(step, 1) if place.total else None))
+        elif step < self._last - AGAIN * self._spacing:
+            self._attempt += 1
+            yield Restart(from_step=step, attempt=self._attempt, at=at)
+            self._last, self._ended = step, False
+        elif step > self._last:
+            self._spacing = step - self._last
+        self._last = step if self._last is None else max(step, self._last)
+        taken, _ = fields_of(pairs.scaled)
+        known: dict[str, Any] = {"step": step, "attempt": self._attempt, "raw": pairs.raw, **taken}
         if at is not None:
             known["ended_at"] = at
         yield Step.model_validate(known)
+        if self._total and step >= self._total:
+            yield from self._finish("the last step of its plan", at)
 
+    def _moved(self, place: Place) -> Iterator[Event]:
+        """Follow the epochs: how many steps lie before this one's, and how many there will be."""
+        epoch, total = place.epoch, place.total
+        if epoch is not None and place.within and total:
+            if self._epoch is None:
+                self._first_epoch = min(epoch, 1)
+            self._offset = max(0, epoch - self._first_epoch) * total
+        elif epoch is not None and self._epoch is not None:
+            if epoch > self._epoch and place.step <= self._inner:
+                self._anew = True
+                if total:
+                    self._offset += (epoch - self._epoch) * total
+                elif self._last is not None:
+                    yield from self._told.news(RunInfo(notes=(JOINED,)))
+                    self._offset = self._last + self._spacing
+            elif epoch < self._epoch and total and self._anew:
+                self._offset = max(0, self._offset - (self._epoch - epoch) * total)
+        self._epoch = epoch if epoch is not None else self._epoch
+        self._inner = place.step
+        if total:
+            within = place.within or self._anew
+            self._total = total if not within else total * place.epochs if place.epochs else None
+            if self._total:
+                yield from self._told.news(RunInfo(total_steps=self._total))
 
-def _pairs(text: str, start: int) -> dict[str, float]:
-    """The numbers behind a step, under their names as printed."""
-    values: dict[str, float] = {}
-    for pair in PAIR.finditer(text, start):
-        number = number_of(pair["value"])
-        if number is not None:
-            values[pair["name"].strip()] = number
-    return values
+    def _finish(self, why: str, at: float | None) -> Iterator[Event]:
+        if not self._ended:
+            self._ended = True
+            yield Ended(status="finished", at=at, message=why)
 
 
 def _score(probe: Probe) -> float:
     if probe.is_dir:
         return 0.0
-    found = 0
-    for text in (*probe.head.splitlines(), *probe.tail.splitlines()):
-        match = STEP.search(text)
-        # A step alone proves nothing: trajectories of an agent are printed as steps too.
-        found += match is not None and bool(fields_of(_pairs(text, match.end()))[0])
-    return 0.3 if found >= ENOUGH_LINES else 0.0
+    found = rises = falls = 0
+    last: Place | None = None
+    for line in (*probe.head.splitlines(), *probe.tail.splitlines()):
+        text = without_colour(line)
+        place = place_of(text)
+        # A step alone proves nothing: trajectories of an agent are printed as steps too, over and over.
+        if place is None or not fields_of(pairs_of(text[place.end :]).scaled)[0]:
+            continue
+        found += 1
+        if last is not None:
+            rises += place.step > last.step
+            falls += place.step < last.step and place.epoch == last.epoch
+        last = place
+    return 0.3 if found >= ENOUGH_LINES and falls * FEW_FALLS <= rises else 0.0
 
 
 def _open(path: Path) -> Sequence[Source]:
     return [FileSource(open_transport(path), TrainConsoleParser())]
 
 
-TELLS = Tells(steps="`Step n`", total="`Step n/N`", time="clock of the lines")
+TELLS = Tells(
+    steps="`Step n`, `Epoch 1 [n/N]`, `n/N \\|`",
+    total="`Step n/N`",
+    length="by its name",
+    reward="by its name",
+    time="clock of the lines",
+    state="last step of the plan, traceback",
+)
 FORMAT = Format(name="console of a training loop (Epoch, Step, Loss)", score=_score, open=_open, tells=TELLS)

@@ -21,6 +21,8 @@ RANK = re.compile(r"\[rank\d+\]: ?")
 TOP_FRAME = re.compile(r'\s+File "(?!<string>)[^"]*", line \d+, in (?:<module>|_run_module_as_main)\s*$')
 OWN_FRAME = re.compile(r'File "[^"]*(?:verl|hydra|torchrun|torch/distributed|main_\w+\.py|train)')
 """A frame of the trainer or its launcher, as against code that a reward function ran."""
+ANY_SCRIPT = re.compile(r'File "(?!/tmp/|/var/tmp/|[^"]*site-packages)[^"]+\.py"')
+"""For a log of which only the trainer's own program writes, whatever its name."""
 CHAINED = ("During handling of the above", "The above exception was", "Original Traceback")
 OOM = re.compile(
     r"OutOfMemoryError|CUDA out of memory|OOM killer|low on memory|\bOOM\b|out of memory", re.IGNORECASE
@@ -53,7 +55,9 @@ class _Trace:
 class Faults:
     """Reads what each process says of its failures."""
 
-    def __init__(self) -> None:
+    def __init__(self, own: re.Pattern[str] = OWN_FRAME) -> None:
+        self._own = own
+        """By which frames a traceback is told to be the trainer's."""
         self._open: dict[str, _Trace] = {}
         self._ignore: set[str] = set()
         self._said: set[str] = set()
@@ -115,7 +119,7 @@ class Faults:
             if trace.frames == 0 and words.strip():
                 trace.top = not by and TOP_FRAME.match(words) is not None
                 trace.frames = 1
-            trace.driver = trace.driver or (trace.top and OWN_FRAME.search(words) is not None)
+            trace.driver = trace.driver or (trace.top and self._own.search(words) is not None)
         elif match := EXCEPTION.fullmatch(words.strip()):
             if match["text"] is not None or match["name"][0].isupper() or "." in match["name"]:
                 trace.message = words.strip()

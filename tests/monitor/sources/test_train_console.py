@@ -1,10 +1,12 @@
 from datetime import datetime
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltop.models.event import Ended, Event, LogLine
+from rltop.models.event import Ended, Event, LogLine, Restart
+from rltop.models.run import RunInfo
 from rltop.models.step import Step
 from rltop.monitor.source import Line, Probe
 from rltop.monitor.sources.train_console import FORMAT, TrainConsoleParser
@@ -42,6 +44,108 @@ def test_steps_of_a_total_tell_the_total() -> None:
     assert (step.step, step.loss, step.grad_norm, step.response_length_mean) == (3, 0.5, 1.5, 300)
 
 
+def steps_of(*lines: str) -> list[Step]:
+    return [event for event in events_of(list(lines)) if isinstance(event, Step)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Step 7/20 | loss=0.25 | reward=0.5",
+        "[run-a]   7/20 | loss=0.2500 | reward=0.500 | acc=12.5%",
+        "2026-01-02 03:04:05 7/20 | loss: 0.25 | reward: 0.5",
+        "[STEP    7]  loss=0.25  reward=0.5  epoch=0.01",
+        "[step 7/20] loss=0.25 reward=0.5",
+        "step=7 loss=0.25 reward=0.5 note=fine",
+        "step 7: loss 0.25, reward 0.5, time 130.20ms",
+        "Iter 7 - Loss: 0.25 - Reward: 0.5",
+        "step 7 loss 0.25 reward 0.5 lr 1e-5",
+        "Update 7 of 20: policy loss: 0.25, mean reward: 0.5",
+        "Epoch:[1/1](7/20), Reward: 0.5000, KL_ref: 0.0002, Actor Loss: 0.2500, Avg Response Len: 297.00",
+        "Epoch 1, Batch 7/20: Loss: 0.25, Reward: 0.5",
+        "Step 7: {'loss': 0.25, 'reward': 0.5}",
+        "noise\rStep 7/20 | loss=0.25 | reward=0.5",
+    ],
+)
+def test_the_place_and_its_numbers_are_read_in_many_hands(line: str) -> None:
+    (step,) = steps_of(line)
+    assert (step.step, step.loss, step.reward_mean) == (7, 0.25, 0.5)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "We go step 7 further: reward",
+        "Step 7 of the proof, where x: y",
+        "7/20 files | loss",
+        "Downloading 7/20 [00:01<00:03, 3.1it/s]",
+        "Loaded 7/20 shards: size 12",
+        "global_step: 7",
+    ],
+)
+def test_prose_and_bars_are_no_places(line: str) -> None:
+    assert steps_of(line) == []
+
+
+def test_units_are_heeded_and_unknown_ones_left_out() -> None:
+    (step,) = steps_of("step 7: loss 0.25, mfu 12.50%, step time 130.0ms, tokens/sec: 1.2k, eta: 00:12:05")
+    assert (step.mfu_logged, step.duration_s, step.tokens_per_s) == (0.125, 0.13, None)
+    assert step.raw == {"loss": 0.25, "mfu": 12.5, "step time": 130.0}
+
+
+def test_places_within_epochs_are_joined_by_the_length_of_an_epoch() -> None:
+    lines = [f"Epoch:[{epoch}/2]({step}/30), loss: 0.5" for epoch in (1, 2) for step in (10, 20, 30)]
+    events = events_of(lines)
+    steps = [event.step for event in events if isinstance(event, Step)]
+    assert steps == [10, 20, 30, 40, 50, 60]
+    totals = [event.total_steps for event in events if isinstance(event, RunInfo) and event.total_steps]
+    assert totals == [60]
+    assert [event.status for event in events if isinstance(event, Ended)] == ["finished"]
+    tail = [f"Epoch: [1][{step}/30]  Loss 0.5 (0.6)" for step in (10, 20)]
+    assert [step.step for step in steps_of("Epoch: [0][29/30]  Loss 0.5", *tail)] == [29, 40, 50]
+
+
+def test_steps_of_each_epoch_make_the_total_once_they_are_seen_to_begin_anew() -> None:
+    events = events_of([f"Epoch {epoch}/3, Step {step}/4, Loss: 0.5" for epoch in (1, 2) for step in (2, 4)])
+    assert [event.step for event in events if isinstance(event, Step)] == [2, 4, 6, 8]
+    totals = [event.total_steps for event in events if isinstance(event, RunInfo) and event.total_steps]
+    assert totals == [4, 12]
+
+
+def test_steps_done_again_after_a_restart_are_another_attempt() -> None:
+    events = events_of([f"Step {step}/9 | loss=0.5" for step in (1, 2, 3, 4, 5, 2, 3)])
+    assert [(e.from_step, e.attempt) for e in events if isinstance(e, Restart)] == [(2, 1)]
+    assert [e.attempt for e in events if isinstance(e, Step)] == [0, 0, 0, 0, 0, 1, 1]
+    several_ranks = events_of([f"Step {step}/9 | loss=0.5" for step in (1, 1, 2, 1, 2, 3, 2)])
+    assert not [e for e in several_ranks if isinstance(e, Restart)]
+
+
+def test_the_header_names_the_model_and_where_the_run_is_billed() -> None:
+    lines = [
+        "Connecting to Tinker...",
+        "[a] 7473 examples | model=Org/Model-8B seed=42",
+        "[a]  1/2 | loss=1.0",
+    ]
+    infos = [event for event in events_of(lines) if isinstance(event, RunInfo)]
+    assert {info.model for info in infos} >= {"Org/Model-8B"}
+    assert {info.platform for info in infos} >= {"tinker"}
+
+
+def test_the_program_s_own_end_is_a_crash_and_generated_code_s_is_not() -> None:
+    def ends(path: str) -> list[str]:
+        lines = [
+            "Step 1/9 | loss=0.5",
+            "Traceback (most recent call last):",
+            f'  File "{path}", line 88, in <module>',
+            "    state = client.save()",
+            "TypeError: save() missing 1 required positional argument",
+        ]
+        return [event.message for event in events_of(lines) if isinstance(event, Ended)]
+
+    assert ends("/home/user/tooluse.py") == ["TypeError: save() missing 1 required positional argument"]
+    assert ends("/tmp/tmp3k/solution.py") == []
+
+
 def test_it_is_recognised_by_three_such_lines_only() -> None:
     def score(head: str) -> float:
         return FORMAT.score(Probe(path=Path("x"), is_dir=False, head=head))
@@ -49,6 +153,8 @@ def test_it_is_recognised_by_three_such_lines_only() -> None:
     assert score("\n".join([*LINES, LINES[2]])) > 0.25
     assert score("\n".join(LINES)) == 0, "two, and one whose loss is no number"
     assert score("  Step 0:\n    correct: 0.0\n" * 5) == 0, "a trajectory's steps"
+    acted = [f"Step {n}: action=look reward=0.0 done=false" for n in (1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2)]
+    assert score("\n".join(acted)) == 0, "an agent's steps"
     assert score("Step 1 of the proof: we take") == 0
 
 
