@@ -186,7 +186,7 @@ def _open(path: Path) -> Sequence[Source]:
 
 
 TELLS = Tells(
-    steps="`Step n`, `Epoch 1 [n/N]`, `n/N \\|`",
+    steps="`Step n`, `Epoch 1 [n/N]`, `n/N`",
     total="`Step n/N`",
     length="by its name",
     reward="by its name",

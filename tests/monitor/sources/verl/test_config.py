@@ -1,5 +1,6 @@
 """What the printed configuration, the command and the Hydra folder tell of a run."""
 
+import io
 import pprint
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -110,7 +111,7 @@ def test_a_lost_line_shifts_no_other_key() -> None:
 
 
 def test_a_dump_cut_wherever_ray_flushed_it_reads_the_same(fold: Fold) -> None:
-    settings = {
+    settings: dict[str, object] = {
         "actor_rollout_ref": {
             "actor": {"optim": {"lr": 1e-06, "betas": [0.9, 0.999]}, "strategy": "fsdp"},
             "model": {"lora_rank": 0, "path": "Org/Model-7B"},
@@ -119,8 +120,9 @@ def test_a_dump_cut_wherever_ray_flushed_it_reads_the_same(fold: Fold) -> None:
         "data": {"max_response_length": 1024, "train_files": ["/data/a.parquet", "/data/b.parquet"]},
         "trainer": {"experiment_name": "first", "n_gpus_per_node": 4, "nnodes": 2, "val_only": False},
     }
-    pieces = _Pieces()
-    pprint.pprint(settings, stream=pieces)
+    written = _Pieces()
+    pprint.pprint(settings, stream=written)
+    pieces = written.pieces
     whole = _dump("".join(pieces).split("\n"))
     assert whole["trainer.nnodes"] == 2
     for cut in range(12, len(pieces)):
@@ -133,11 +135,15 @@ def test_a_dump_cut_wherever_ray_flushed_it_reads_the_same(fold: Fold) -> None:
         assert fold(text).info.gpus == 8, repr(before[-40:])
 
 
-class _Pieces(list[str]):
+class _Pieces(io.StringIO):
     """What pprint writes, piece by piece."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.pieces: list[str] = []
+
     def write(self, text: str) -> int:
-        self.append(text)
+        self.pieces.append(text)
         return len(text)
 
 
