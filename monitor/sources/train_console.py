@@ -25,6 +25,7 @@ from .train_place import Place, place_of
 from .trl_header import info_of_line
 from .verl.faults import ANY_SCRIPT, Faults
 from .verl.rayline import without_colour
+from .verl.recognise import STEP as VERL
 
 FINISHED = re.compile(r"\btraining completed successfully", re.IGNORECASE)
 CHECKPOINT = re.compile(r"\bSaved checkpoint to (\S+)")
@@ -163,7 +164,7 @@ class TrainConsoleParser:
 
 
 def _score(probe: Probe) -> float:
-    if probe.is_dir:
+    if probe.is_dir or VERL.search(probe.head) or VERL.search(probe.tail):
         return 0.0
     found = rises = falls = 0
     last: Place | None = None
