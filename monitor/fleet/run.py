@@ -70,6 +70,11 @@ class FleetRun:
             self._fail(f"{self.id}: {(str(error) or type(error).__name__).splitlines()[0]}", now)
         return self.row is not before
 
+    def end(self, now: float) -> None:
+        """Take what there is as all there will be: what a log's last lines prove is known only now."""
+        if self._session is not None:
+            self._let_go(self._session, now)
+
     def close(self) -> None:
         """Let go of all files."""
         if self._session is not None:

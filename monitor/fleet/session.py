@@ -92,9 +92,11 @@ class FleetSession:
                 return True
 
     def read_all(self) -> FleetFrame:
-        """Read everything that is there, and give the one frame of it."""
+        """Read everything that is there, take it as all there will be, and give the one frame of it."""
         while self.turn() or not all(run.read for run in self._runs.values()):
             pass
+        for run in self._runs.values():
+            run.end(self._clock.now())
         return self.frame(self._clock.now())
 
     def frame(self, now: float) -> FleetFrame:

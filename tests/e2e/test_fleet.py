@@ -145,3 +145,12 @@ def test_an_alert_of_any_of_several_runs_fails_when_it_is_asked_to(tmp_path: Pat
     for how in ((), ("--json",)):
         assert run("check", str(good), str(bad), *how, "--fail-on", "critical").returncode == 1
         assert run("check", str(good), str(bad), *how).returncode == 0
+
+
+def test_a_run_among_several_stands_as_it_does_alone() -> None:
+    alone = json.loads(run("check", "demo:math-verl", "--json").stdout)
+    done = run("check", "demo:math-verl", "demo:gsm8k-tinker", "--fail-on", "critical")
+    states = [line.split()[0] for line in done.stdout.splitlines()[1:3]]
+    assert alone["run"]["state"] == "crashed"
+    assert sorted(states) == ["crashed", "finished"]
+    assert "critical:crash" in done.stdout
