@@ -13,6 +13,8 @@ HEAD_BYTES = 256 * 1024
 TAIL_BYTES = 64 * 1024
 ENOUGH = 0.05
 """Scores below this mean: not mine."""
+LIKELY = 0.15
+"""A score below this means numbers by step, of which none is known: a dataset, a list of rollouts."""
 CERTAIN = 0.9
 """A format that is this sure has seen what only its logs have."""
 MAX_LOOKED_AT = 200
@@ -20,6 +22,8 @@ MAX_LOOKED_AT = 200
 MAX_FOLDERS = 1000
 """Folders looked into on each level."""
 MAX_DEPTH = 3
+MOST_OTHERS = 5
+"""Logs that are named, and held against the likeliest, where a folder holds several."""
 
 
 class TargetError(Exception):
@@ -140,7 +144,19 @@ def _open_inside(folder: Path) -> Sequence[Source]:
         more = f" and {len(runs) - 5} more" if len(runs) > 5 else ""
         raise TargetError(f"{folder}: holds {len(runs)} runs; name one of {names}{more}")
     path, form = runs[0]
-    return form.open(path)
+    others = [other for other in found if other[1] != path and other[0] >= LIKELY]
+    return _with_others(folder, path, form, others) if others else form.open(path)
+
+
+def _with_others(
+    folder: Path, path: Path, form: Format, others: Sequence[tuple[float, Path, Format]]
+) -> Sequence[Source]:
+    """The likeliest log of a folder, with what the others add to it; notes say which they are."""
+    from .fleet.beside import Beside, with_others  # most folders hold one log
+
+    others = sorted(others, key=lambda other: -other[0])[:MOST_OTHERS]
+    beside = [Beside(str(log.relative_to(folder)), log, kind) for _, log, kind in others]
+    return with_others(Beside(str(path.relative_to(folder)), path, form), beside)
 
 
 def _files_below(folder: Path) -> Iterator[Path]:

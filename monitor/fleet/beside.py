@@ -7,20 +7,30 @@ belong.
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..source import Format, Source
 from .walk import EVENTS, Walk
+
+if TYPE_CHECKING:
+    from .member import Member
 
 MAX_DEPTH = 3
 MOST = 6
 """Logs compared with a run: those changed last."""
 
 
-def with_logs_below(folder: Path, form: Format, sources: Sequence[Source]) -> Sequence[Source]:
-    """The sources of the run in a folder, joined with what lies below that turns out to be of the same run.
+class Beside(NamedTuple):
+    """A log that may be of a run."""
 
-    Logs of the run's own format are of other runs, or the format's reader would have taken them up.
-    """
+    name: str
+    """What the user calls it."""
+    path: Path
+    form: Format
+
+
+def with_logs_below(folder: Path, form: Format, sources: Sequence[Source]) -> Sequence[Source]:
+    """The sources of the run in a folder, joined with what lies below and turns out to be of the same run."""
     paths = logs_below(folder, form.reads)
     if not paths:
         return sources
@@ -29,13 +39,30 @@ def with_logs_below(folder: Path, form: Format, sources: Sequence[Source]) -> Se
 
     def find(read: set[str]) -> list[Member]:
         known = {os.path.realpath(path) for path in read}
-        return [
-            Member(str(path.relative_to(folder)), opened)
-            for path in paths
-            if os.path.realpath(path) not in known and (opened := _opened(path, form))
-        ]
+        logs = [path for path in paths if os.path.realpath(path) not in known]
+        kinds = [(path, kind) for path in logs if (kind := _kind(path)) is not None]
+        return [_member(Beside(str(path.relative_to(folder)), path, kind), form) for path, kind in kinds]
 
     return [Joined(Member(folder.name or str(folder), sources), find)]
+
+
+def with_others(first: Beside, others: Sequence[Beside]) -> Sequence[Source]:
+    """The sources of a log, joined with what of the others turns out to be of the same run."""
+    from .joined import Joined  # as above
+    from .member import Member
+
+    member = Member(first.name, first.form.open(first.path))
+    return [Joined(member, lambda _: [_member(other, first.form) for other in others])]
+
+
+def _member(log: Beside, run: Format) -> "Member":
+    """A log as one of a run that is read by the format `run`.
+
+    Logs of that format are of other runs, or its reader would have taken them up: they are named, not read.
+    """
+    from .member import Member  # as above
+
+    return Member(log.name, () if log.form is run else log.form.open(log.path), named=log.form is run)
 
 
 def logs_below(folder: Path, reads: Sequence[str]) -> list[Path]:
@@ -60,13 +87,13 @@ def joined(named: Sequence[tuple[str, Sequence[Source]]], said: bool = True) -> 
     return [Joined(Member(name, first), lambda _: [Member(*other) for other in others], said)]
 
 
-def _opened(path: Path, but: Format) -> Sequence[Source]:
-    """The sources of a log; none where it is not one, is of the format given, or cannot be read."""
-    from ..target import TargetError, probe, recognise
-    from .discover import HEAD_BYTES, LIKELY, TAIL_BYTES  # it imports the readers of many formats
+def _kind(path: Path) -> Format | None:
+    """The format of a log; None where it is none, or cannot be read."""
+    from ..target import LIKELY, TargetError, probe, recognise
+    from .discover import HEAD_BYTES, TAIL_BYTES  # it imports the readers of many formats
 
     try:
         form, score = recognise(probe(path, HEAD_BYTES, TAIL_BYTES))
     except TargetError:
-        return ()
-    return form.open(path) if form is not None and form is not but and score >= LIKELY else ()
+        return None
+    return form if score >= LIKELY else None

@@ -74,7 +74,9 @@ class Circle:
         news = {member: member.poll(now) for member in (*self.members, *self.apart)}
         if not self._looked:
             self._looked = True
-            self.apart = list(self._find(self.paths))
+            found = self._find(self.paths)
+            self.apart = [member for member in found if not member.named]
+            self._others += [member for member in found if member.named]
             news |= {member: member.poll(now) for member in self.apart}
         self.leader.plain = self.is_alone
         return news
@@ -169,7 +171,13 @@ class Circle:
                 )
             notes.append("; ".join(parts))
         for member in self._others[:MOST_NAMED]:
-            notes.append(f"{member.name} is of another run: {member.verdict.why if member.verdict else ''}")
+            why = member.verdict.why if member.verdict else f"a log of the same kind as {leader.called}"
+            notes.append(f"{member.name} is of another run: {why}")
+        if self._others:
+            unsaid = len(self._others) - MOST_NAMED
+            more = f" and {unsaid} more" if unsaid > 0 else ""
+            named = "one of these" if len(self._others) > 1 else self._others[0].name
+            notes.append(f"to see {named}{more}, name the file itself")
         for member in self.apart[:MOST_NAMED]:
             if member.parts:
                 notes.append(f"{member.name} is left apart: {member.verdict.why if member.verdict else ''}")

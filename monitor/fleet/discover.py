@@ -17,14 +17,12 @@ from ..sources.tensorboard import FORMAT as TENSORBOARD
 from ..sources.tinker import FORMAT as TINKER
 from ..sources.train_console import FORMAT as PRINTS
 from ..sources.trl import FORMAT as TRL
-from ..target import TargetError, probe, recognise
+from ..target import LIKELY, TargetError, probe, recognise
 from .frame import Scan
 from .walk import Folder, Log, Walk
 
 HEAD_BYTES = 64 * 1024
 TAIL_BYTES = 32 * 1024
-LIKELY = 0.15
-"""A score below this means numbers by step, of which none is known: a dataset, a list of rollouts."""
 WORDS = ("step", "loss", "reward", "rollout", "perf", "epoch", "iter", "verl")
 """Every trainer prints one of these. Looking for them is quicker than asking each format."""
 STATE = "trainer_state.json"

@@ -21,9 +21,11 @@ Key = tuple[int, int]
 class Member:
     """A log, read to its end and then followed."""
 
-    def __init__(self, name: str, sources: Sequence[Source]) -> None:
+    def __init__(self, name: str, sources: Sequence[Source], named: bool = False) -> None:
         self.name = name
         """What the user calls it: in notes."""
+        self.named = named
+        """It is of another run for certain: not read, and no more than named."""
         self.verdict: Verdict | None = None
         """Whether it is of the run; None until it has been compared."""
         self.queue: deque[Event] = deque()

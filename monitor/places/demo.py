@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
 
-from ...models.event import Event
 from ...models.run import RunInfo
 from ...models.text import printable
+from ..known import KnownSource
 from ..source import Source
 from ..target import TargetError, open_target
 
@@ -35,21 +35,3 @@ def open(target: str) -> Sequence[Source]:
     folder = Path(str(files("rltop.monitor.demo"))) / "data" / name
     known = RunInfo(started_at=_BEGAN_AT, gpu_type=_GPU_TYPES.get(name), notes=(REMARK,))
     return (KnownSource(known), *open_target(folder))
-
-
-class KnownSource:
-    """Tells facts of a run, once."""
-
-    more = False
-
-    def __init__(self, known: RunInfo) -> None:
-        self._known: list[Event] = [known]
-
-    def poll(self, now: float) -> list[Event]:
-        """The facts, at the first call."""
-        known, self._known = self._known, []
-        return known
-
-    def close(self) -> list[Event]:
-        """Nothing is held back."""
-        return []

@@ -1,13 +1,17 @@
 """From what the user typed to sources, or to one clear line."""
 
 import gzip
+import json
 import os
 from pathlib import Path
 
 import pytest
 
+from rltop.models.event import SourceStatus
 from rltop.monitor.pending import PendingSource
 from rltop.monitor.target import TargetError, open_target, probe
+
+from .fleet.conftest import verl_console
 
 ROW = (
     '{"step": 0, "progress/batch": 0, "progress/done_frac": 0.5, "env/all/total_ac_tokens": 10, '
@@ -88,3 +92,48 @@ def test_a_run_that_is_yet_to_come_is_waited_for_and_then_read(tmp_path: Path) -
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "metrics.jsonl").write_text(ROW)
     assert "step" in [event.kind for event in source.poll(2.0)]
+
+
+OTHER = '{"step": %d, "reward": 0.3, "loss": 0.1}\n'
+
+
+def notes_of(folder: Path) -> list[str]:
+    """What is noted of the logs of a run that have been read."""
+    sources = open_target(folder)
+    events = [event for _ in range(3) for source in sources for event in source.poll(0.0)]
+    events += [event for source in sources for event in source.close()]
+    return [note for event in events if isinstance(event, SourceStatus) for note in event.notes]
+
+
+def test_a_folder_of_several_kinds_of_logs_names_those_that_are_not_shown(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    (tmp_path / "a" / "rewards.jsonl").write_text("".join(OTHER % step for step in range(1, 5)))
+    verl_console(tmp_path / "b" / "train.log")
+    notes = notes_of(tmp_path)
+    assert "a/rewards.jsonl is of another run: other numbers for the same steps, such as step 1" in notes
+    assert "to see a/rewards.jsonl, name the file itself" in notes
+
+
+def test_a_folder_of_several_logs_of_one_kind_names_those_that_are_not_shown(tmp_path: Path) -> None:
+    (tmp_path / "metrics.jsonl").write_text(ROW)
+    (tmp_path / "older.jsonl").write_text(ROW)
+    notes = notes_of(tmp_path)
+    assert "older.jsonl is of another run: a log of the same kind as metrics.jsonl" in notes
+    assert "to see older.jsonl, name the file itself" in notes
+
+
+def test_what_tells_of_the_same_run_in_another_folder_is_joined(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    console = verl_console(tmp_path / "b" / "train.log", range(1, 9))
+    rows: list[dict[str, float]] = []
+    for line in console.read_text().splitlines()[1:]:
+        told = (pair.split(":") for pair in line.split(" - "))
+        rows.append(
+            {key.rpartition("/")[2]: float(value) for key, value in told if "/" not in key or "actor" in key}
+        )
+    (tmp_path / "a" / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    notes = notes_of(tmp_path)
+    assert not [note for note in notes if "another run" in note]
+    assert [note for note in notes if note.startswith("steps from train.log; ")]
