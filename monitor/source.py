@@ -140,6 +140,15 @@ class Probe:
         return self.magic.startswith(b"SQLite format 3\0")
 
 
+class Held(NamedTuple):
+    """One of several runs in one file."""
+
+    run: str
+    """What the user calls it behind the file's name: `PATH#RUN`."""
+    modified_at: float | None
+    """Unix seconds of its newest row."""
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """How one kind of target is recognised and opened."""
@@ -156,3 +165,5 @@ class Format:
     """Names of the files in a run's folder that `open` reads beside the first."""
     open_run: Callable[[Path, str], Sequence[Source]] | None = None
     """Where one file holds several runs: the sources of one of them, which the user calls `PATH#RUN`."""
+    runs: Callable[[Path], Sequence[Held]] | None = None
+    """All runs that such a file holds, the newest first. Raises Unreadable where that cannot be seen now."""

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from .source import Format, Probe, Source, Unreadable
+from .source import Format, Held, Probe, Source, Unreadable
 from .sources import formats
 
 HEAD_BYTES = 256 * 1024
@@ -92,7 +92,7 @@ def open_target(path: Path) -> Sequence[Source]:
     Raises:
         TargetError: it is not there, may not be read, is none of the known formats, or is several runs.
     """
-    named, run = _run_in(path)
+    named, run = run_in(path)
     seen = probe(named)
     form, score = recognise(seen)
     if form is not None and run:
@@ -119,10 +119,20 @@ def open_target(path: Path) -> Sequence[Source]:
     raise TargetError(f"{path}: not a log that rltop knows (tried: {tried})")
 
 
-def _run_in(path: Path) -> tuple[Path, str]:
-    """(file or folder, run) of `PATH#RUN`, by which one of several runs in one place is called."""
+def run_in(path: Path) -> tuple[Path, str]:
+    """(file or folder, run) of `PATH#RUN`, by which one of several runs in one place is called; else ""."""
     named, sign, run = str(path).rpartition("#")
     return (Path(named), run) if sign and not path.exists() and Path(named).exists() else (path, "")
+
+
+def runs_in(path: Path) -> Sequence[Held]:
+    """The runs that a database holds; none of anything else, or where that cannot be seen now."""
+    try:
+        seen = probe(path)
+        form = recognise(seen)[0] if seen.is_sqlite else None
+        return form.runs(path) if form is not None and form.runs is not None else ()
+    except (TargetError, Unreadable):
+        return ()
 
 
 def _open_inside(folder: Path) -> Sequence[Source]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..clock import Clock
-from ..source import Format, Probe
+from ..source import Format, Held, Probe, Unreadable
 from ..sources.jsonl import FORMAT as JSONL
 from ..sources.mlflow import FORMAT as MLFLOW
 from ..sources.tensorboard import FORMAT as TENSORBOARD
@@ -25,6 +25,8 @@ HEAD_BYTES = 64 * 1024
 TAIL_BYTES = 32 * 1024
 WORDS = ("step", "loss", "reward", "rollout", "perf", "epoch", "iter", "verl")
 """Every trainer prints one of these. Looking for them is quicker than asking each format."""
+MOST_HELD = 100
+"""Runs of one database that are shown: the newest."""
 STATE = "trainer_state.json"
 MLFLOW_RUN = {"meta.yaml", "metrics", "params"}
 """What an MLflow store keeps of each run."""
@@ -46,6 +48,13 @@ class _Verdict:
 
     log: Log
     form: Format | None
+    held: Sequence[Held] = ()
+    """The runs of a database that may hold several, the newest first."""
+    state: "_State | None" = None
+    """How the database was when they were seen."""
+
+
+_State = tuple[tuple[int, int], ...]
 
 
 class Discovery:
@@ -83,12 +92,13 @@ class Discovery:
         if self._walked:
             while self._queue and self._clock.now() < until:
                 log = self._queue.pop()
-                self._verdicts[log.path] = _Verdict(log, self._recognised(log.path))
+                self._verdicts[log.path] = self._judged(log)
         self._scan = Scan(
             files=sum(walk.files for walk in self._walks),
             folders=sum(walk.folders for walk in self._walks),
             unreadable=sum(walk.unreadable for walk in self._walks) + len(self._denied),
             waiting=len(self._queue),
+            held_back=sum(max(0, len(v.held) - MOST_HELD) for v in self._verdicts.values()),
             cut=any(walk.cut for walk in self._walks),
             complete=self._walked and not self._queue,
         )
@@ -121,7 +131,9 @@ class Discovery:
     def _is_news(self, log: Log) -> bool:
         """Whether a log was never looked at, or told nothing when there was less of it."""
         known = self._verdicts.get(log.path)
-        return known is None or (known.form is None and log.size != known.log.size)
+        if known is None or known.form is None:
+            return known is None or log.size != known.log.size
+        return known.form.runs is not None and known.state != _state_of(log.path)
 
     def _look_for_start(self, folder: Folder) -> None:
         """A run folder that no log of steps lies in: they are below it, or none has come yet."""
@@ -138,6 +150,18 @@ class Discovery:
                 self._starting[folder.path] = folder.path.stat().st_mtime
         except (OSError, TargetError):
             return
+
+    def _judged(self, log: Log) -> _Verdict:
+        known = self._verdicts.get(log.path)
+        form = known.form if known is not None else None
+        form = form or self._recognised(log.path)
+        if form is None or form.runs is None:
+            return _Verdict(log, form)
+        state = _state_of(log.path)
+        try:
+            return _Verdict(log, form, form.runs(log.path), state)
+        except Unreadable:  # held by its writer: asked again with the next walk
+            return _Verdict(log, form, known.held if known is not None else ())
 
     def _recognised(self, path: Path) -> Format | None:
         try:
@@ -158,9 +182,25 @@ def _runs_in(folder: Path, verdicts: Sequence[_Verdict]) -> Iterator[Found]:
         yield Found(folder, max(verdict.log.modified_at for verdict in verdicts))
     for verdict in verdicts:
         log = verdict.log
+        if verdict.form is not None and verdict.form.runs is not None:
+            for run, modified_at in verdict.held[:MOST_HELD]:
+                yield Found(Path(f"{log.path}#{run}"), modified_at or log.modified_at)
+            continue
         if log in whole or (len(told) == 1 and verdict.form in (TINKER, JSONL, PRINTS)):
             continue  # part of the folder; beside the metrics of a Tinker run lie lists of other things
         yield Found(log.path, log.modified_at)
+
+
+def _state_of(path: Path) -> _State:
+    """What changes when a database does. What was written last may lie in a file beside it."""
+    state: list[tuple[int, int]] = []
+    for name in (path, Path(f"{path}-wal")):
+        try:
+            about = name.stat()
+        except OSError:
+            continue
+        state.append((about.st_mtime_ns, about.st_size))
+    return tuple(state)
 
 
 def _may_tell(seen: Probe) -> bool:

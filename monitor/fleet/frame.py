@@ -17,6 +17,8 @@ class Scan:
     """Files that may be logs and have not been looked at yet."""
     cut: bool = False
     """There is more than is ever gone through: too deep, or too many."""
+    held_back: int = 0
+    """Runs in databases that hold more than are shown: the oldest."""
     complete: bool = False
     """Everything was walked and looked at."""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ...models.fleet import FleetRow
 from ..session import Session
-from ..target import TargetError
+from ..target import TargetError, run_in
 from .row import row_of
 from .twins import Print, print_of
 
@@ -39,6 +39,11 @@ class FleetRun:
         self.print: Print = frozenset()
         """The fingerprint of what was there when it had been read once."""
         self.path = os.path.realpath(targets[0])
+        place, held = run_in(Path(targets[0]))
+        self.store = os.path.realpath(place) if held else ""
+        """The database that it is one of the runs of."""
+        self.told_at: float | None = None
+        """Unix seconds of its newest row in the database, as far as others have seen."""
         self.due_at = float("-inf")
         self.read = False
         """Everything that was there has been read once."""
@@ -122,12 +127,17 @@ class FleetRun:
         """The run has ended: its last line stays, and what it takes of memory and files does not."""
         self._session = None
         self.row = row_of(self.row, session.end())
-        self._over_at = max([_changed_at(path) for path in self.row.sources], default=0.0)
+        self._over_at = self._changed_at()
         self.due_at = now + OVER_S
 
     def _has_grown(self) -> bool:
         """Whether a run that had ended has been written to since: resumed into the same log."""
-        return max([_changed_at(path) for path in self.row.sources], default=0.0) > (self._over_at or 0.0)
+        return self._changed_at() > (self._over_at or 0.0)
+
+    def _changed_at(self) -> float:
+        if self.told_at is not None:
+            return self.told_at  # the database changes with every run in it
+        return max([_changed_at(path) for path in self.row.sources], default=0.0)
 
     def _fail(self, problem: str, now: float) -> None:
         self._session = None

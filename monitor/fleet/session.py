@@ -32,7 +32,7 @@ FULL_PACE = 25
 
 
 class FleetSession:
-    """The runs that the user has named, or those below some folders."""
+    """The runs that the user has named, and those below some folders or in some databases."""
 
     def __init__(
         self,
@@ -119,6 +119,9 @@ class FleetSession:
         complete = discovery.look(SEARCH_S)
         for found in discovery.found:
             target = str(found.path)
+            run = self._runs.get(target)
+            if run is not None and run.store:
+                run.told_at = found.modified_at
             if target not in self._runs and target not in self._absorbed:
                 self._add(target, found.modified_at)
         if complete or self._scan is None or not self._scan.complete:
@@ -131,11 +134,13 @@ class FleetSession:
 
     def _add(self, target: str, modified_at: float) -> None:
         run = FleetRun([target], self._open)
+        folders = (root if root.is_dir() else root.parent for root in self._roots)
         place = next(
-            (os.path.relpath(target, root) for root in self._roots if Path(target).is_relative_to(root)),
+            (os.path.relpath(target, folder) for folder in folders if Path(target).is_relative_to(folder)),
             target,
         )
         run.row = run.row.model_copy(update={"modified_at": modified_at, "place": place})
+        run.told_at = modified_at if run.store else None
         self._runs[target] = run
         self._changed = True
 
@@ -166,13 +171,15 @@ class FleetSession:
 
     def _compare(self, run: FleetRun) -> None:
         """A run has been read: drop what it has read too, and suspect what has the same numbers."""
-        mine = {os.path.realpath(source) for source in run.row.sources}
+        mine = {os.path.realpath(source) for source in run.row.sources} - {run.store}
         for other in list(self._runs.values()):
             if other is not run and other.path in mine - {run.path}:
                 self._drop(other)
         if run.id in self._runs:
             for other in self._twins.add(run.id, run.print):
-                self._suspected.append((run.id, other))
+                twin = self._runs.get(other)
+                if not run.store or twin is None or run.store != twin.store:  # in one database two are two
+                    self._suspected.append((run.id, other))
 
     def _try_next(self) -> None:
         """Open the next pair of logs together."""

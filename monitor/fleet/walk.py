@@ -63,7 +63,7 @@ class Folder:
 
 
 class Walk:
-    """One walk; the counts tell how far it has come."""
+    """One walk, below a folder or of a single file; the counts tell how far it has come."""
 
     def __init__(self, root: Path, max_depth: int = MAX_DEPTH, max_entries: int = MAX_ENTRIES) -> None:
         self.files = 0
@@ -82,6 +82,11 @@ class Walk:
             place = os.stat(self._root)
         except OSError:
             self.unreadable += 1
+            return
+        if stat.S_ISREG(place.st_mode):
+            self.files = 1
+            log = Log(self._root, place.st_size, place.st_mtime)
+            yield Folder(self._root.parent, (log,), frozenset((self._root.name,)))
             return
         # A link back to where the walk began, or above it, would lead through everything once more.
         self._seen.add((place.st_dev, place.st_ino))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ...models.event import Ended, Event, LogLine
 from ...models.run import ConfigValue, RunInfo
-from ..source import Format, Probe, Source
+from ..source import Format, Held, Probe, Source
 from ..tells import Tells
 from .sqlitefile import columns_of
 from .tracked import TrackedRun
@@ -154,6 +154,14 @@ def _open_run(path: Path, run: str) -> Sequence[Source]:
     return [store]
 
 
+def _runs(path: Path) -> Sequence[Held]:
+    if path.is_dir():  # its runs are folders, which are found as such
+        return ()
+    from .mlflow_db import runs_of
+
+    return runs_of(path)
+
+
 def _store(path: Path, run: str) -> "MlflowFiles | MlflowDatabase":
     if path.is_dir():
         from .mlflow_files import MlflowFiles
@@ -177,4 +185,4 @@ TELLS = Tells(
     config="parameters",
     state="status, doubted where steps are missing",
 )
-FORMAT = Format(name="MLflow store", score=_score, open=_open, open_run=_open_run, tells=TELLS)
+FORMAT = Format(name="MLflow store", score=_score, open=_open, open_run=_open_run, runs=_runs, tells=TELLS)

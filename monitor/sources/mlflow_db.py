@@ -1,17 +1,19 @@
 """MLflow's SQLite store: a row for each metric of each step."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from ...models.event import Event, SourceStatus
+from ..source import Held
 from .mlflow import MlflowRun
-from .several import Choice, choose
-from .sqlitefile import found, polled
+from .several import Choice, calls, choose
+from .sqlitefile import found, opened, polled
 
 ROWS_A_POLL = 100_000
 Number = int | float
+_ACTIVE = "FROM runs WHERE lifecycle_stage = 'active' ORDER BY start_time DESC"
 
 
 class MlflowDatabase:
@@ -62,9 +64,7 @@ class MlflowDatabase:
             yield from self._record(database)
 
     def _choose(self, database: sqlite3.Connection) -> Choice:
-        runs: list[tuple[Any, Any]] = database.execute(
-            "SELECT run_uuid, name FROM runs WHERE lifecycle_stage = 'active' ORDER BY start_time DESC"
-        ).fetchall()
+        runs: list[tuple[Any, Any]] = database.execute(f"SELECT run_uuid, name {_ACTIVE}").fetchall()
         return choose(self._path, self._wanted, runs)
 
     def _steps(self, database: sqlite3.Connection) -> Iterator[Event]:
@@ -119,6 +119,21 @@ class MlflowDatabase:
         if status != self._status:
             self._status = status
             yield status
+
+
+def runs_of(path: Path) -> Sequence[Held]:
+    """All runs of a store.
+
+    Raises:
+        Unreadable: it cannot be read now.
+    """
+    newest = "SELECT MAX(timestamp) FROM latest_metrics AS told WHERE told.run_uuid = runs.run_uuid"
+    with opened(path) as database:
+        rows: list[tuple[Any, Any, Any]] = database.execute(
+            f"SELECT run_uuid, name, COALESCE(({newest}), start_time) {_ACTIVE}"
+        ).fetchall()
+    called = calls([(str(id), str(name or "")) for id, name, _ in rows])
+    return [Held(run, _seconds(at)) for run, (_, _, at) in zip(called, rows, strict=True)]
 
 
 def _infinite(value: float) -> float:

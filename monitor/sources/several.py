@@ -1,5 +1,6 @@
 """Which of several runs in one place is meant: the newest, or the one that `PATH#RUN` names by name or id."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -33,9 +34,30 @@ def choose(path: Path, wanted: str, runs: Sequence[tuple[object, object]]) -> Ch
     """Of the runs at `path`, (id, name) and the newest first, the one that is `wanted`; empty: the newest."""
     known = [(str(id), str(name or "")) for id, name in runs]
     chosen = next((run for run in known if wanted in ("", *run)), None)
-    others = [name or id for id, name in known if (id, name) != chosen]
+    others = [called for called, run in zip(calls(known), known, strict=True) if run != chosen]
     if chosen is None:
         there_are = ", ".join(dict.fromkeys(others[:NAMED])) or "none yet"
         return Choice(note=f"no run {wanted} in {path}; there are: {there_are}" if wanted else "")
-    note = f"the newest of {len(known)} runs; another: {path}#{others[0]}" if others and not wanted else ""
-    return Choice(*chosen, note)
+    return Choice(*chosen, _note(path, others) if others and not wanted else "")
+
+
+def calls(runs: Sequence[tuple[str, str]]) -> list[str]:
+    """What to call each of some runs, (id, name), behind `PATH#`: its name, or its id where that won't do."""
+    ids = {id for id, _ in runs}
+    names = Counter(name for _, name in runs)
+    return [
+        name if names[name] == 1 and (name == id or name not in ids) and _is_plain(name) else id
+        for id, name in runs
+    ]
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name comes back out of `PATH#NAME`."""
+    return bool(name) and "#" not in name and str(Path(f"x#{name}")) == f"x#{name}"
+
+
+def _note(path: Path, others: Sequence[str]) -> str:
+    named = ", ".join(f"#{name}" for name in others[:NAMED])
+    more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
+    word = "others" if len(others) > 1 else "another"
+    return f"the newest of {len(others) + 1} runs; {word}: {path}{named}{more}"

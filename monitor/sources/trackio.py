@@ -4,7 +4,7 @@ A database holds several runs: `PROJECT.db` is the newest of them, `PROJECT.db#N
 """
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
@@ -13,10 +13,10 @@ from pydantic_core import from_json
 
 from ...models.event import Event, LogLine, SourceStatus
 from ...models.run import RunInfo
-from ..source import Format, Probe, Source
+from ..source import Format, Held, Probe, Source
 from ..tells import Tells
-from .several import Choice, choose
-from .sqlitefile import columns_in, columns_of, found, polled
+from .several import Choice, calls, choose
+from .sqlitefile import columns_in, columns_of, found, opened, polled
 from .tracked import TrackedRun, flattened
 from .trackergpus import gpus_of
 
@@ -91,11 +91,8 @@ class TrackioSource:
 
     def _choose(self, database: sqlite3.Connection) -> Choice:
         self._tables = columns_in(database)
-        self._by = "run_id" if "run_id" in self._tables.get("metrics", ()) else "run_name"
-        runs: list[tuple[Any, ...]] = database.execute(
-            f"SELECT {self._by}, run_name, MAX(id) FROM metrics GROUP BY {self._by} ORDER BY 3 DESC"
-        ).fetchall()
-        return choose(self._path, self._wanted, [(id, name) for id, name, _ in runs])
+        self._by = _key(self._tables)
+        return choose(self._path, self._wanted, [(id, name) for id, name, _ in _runs(database, self._by)])
 
     def _configured(self, database: sqlite3.Connection) -> Iterator[Event]:
         row = database.execute(
@@ -151,6 +148,31 @@ class TrackioSource:
         if status != self._status:
             self._status = status
             yield status
+
+
+def _key(tables: Mapping[str, frozenset[str]]) -> str:
+    """The column that tells runs apart."""
+    return "run_id" if "run_id" in tables.get("metrics", ()) else "run_name"
+
+
+def _runs(database: sqlite3.Connection, by: str) -> list[tuple[Any, Any, Any]]:
+    """(id, name, time of the newest row) of all runs, the newest first."""
+    rows: list[tuple[Any, ...]] = database.execute(
+        f"SELECT {by}, run_name, timestamp, MAX(id) FROM metrics GROUP BY {by} ORDER BY 4 DESC"
+    ).fetchall()
+    return [(id, name, stamp) for id, name, stamp, _ in rows]
+
+
+def runs_of(path: Path) -> Sequence[Held]:
+    """All runs of a database.
+
+    Raises:
+        Unreadable: it cannot be read now.
+    """
+    with opened(path) as database:
+        rows = _runs(database, _key(columns_in(database)))
+    called = calls([(str(id), str(name or "")) for id, name, _ in rows])
+    return [Held(run, unix_s(stamp)) for run, (_, _, stamp) in zip(called, rows, strict=True)]
 
 
 def unix_s(stamp: object) -> float | None:
@@ -219,4 +241,6 @@ TELLS = Tells(
     gpus="system metrics; config",
     config="config",
 )
-FORMAT = Format(name="trackio database", score=_score, open=_open, open_run=_open_run, tells=TELLS)
+FORMAT = Format(
+    name="trackio database", score=_score, open=_open, open_run=_open_run, runs=runs_of, tells=TELLS
+)

@@ -144,13 +144,19 @@ class Opening:
         """The one target there is.
 
         Raises:
-            ManyRuns: several are named, or lie below the folder named; or none does yet.
+            ManyRuns: several are named, or lie below the folder or in the database named; or none does yet.
         """
         if len(self._targets) > 1:
-            raise ManyRuns(self._fleet(named=self._targets))
+            stores = [target for target in self._targets if _holds_several(target)]
+            named = [target for target in self._targets if target not in stores]
+            raise ManyRuns(self._fleet(named, [Path(store) for store in stores]))
         target = self._targets[0] if self._targets else "."
         folder = Path(target)
-        if self._is_one or target == "-" or place_of(target) is not None or not folder.is_dir():
+        if self._is_one or target == "-" or place_of(target) is not None:
+            return target
+        if not folder.is_dir():
+            if _holds_several(target):
+                raise ManyRuns(self._fleet(roots=[folder]))
             return target
         one = only_run_below(folder)
         if one is None:
@@ -166,6 +172,15 @@ class Opening:
         """A run of the fleet. Nobody is told of its alerts: the user has it before his eyes."""
         gpus = gpus_of(self._args)
         return Opening([target], self._args, self._settings, gpus=gpus, also=also, one=True)
+
+
+def _holds_several(target: str) -> bool:
+    """Whether a target is a database of several runs."""
+    if target == "-" or place_of(target) is not None:
+        return False
+    from ..monitor.target import runs_in
+
+    return len(runs_in(Path(target))) > 1
 
 
 def only_run_below(folder: Path) -> Path | None:

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from rltop.commands.watch import Opening, only_run_below
 from rltop.tui.app import RltopApp
 
 from ..monitor.fleet.conftest import tinker_run, verl_console
+from ..monitor.stores import Trackio
 from ..tui.runners import until
 from .test_cli import run
 
@@ -62,6 +64,47 @@ async def test_several_targets_are_a_fleet_of_those(tmp_path: Path) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         text = await until(pilot, app, "2 runs", "one.log", "three.log")
         assert "another" not in text
+
+
+def store_of(path: Path, *runs: str) -> Trackio:
+    """A trackio database of some runs, the last the newest."""
+    store = Trackio(path)
+    for name, step in product(runs, range(1, 12)):
+        row = {"completions/mean_length": 100.0 + step, "completions/clipped_ratio": 0.0, "reward": 0.5}
+        store.log(name, step, {**row, "num_tokens": 1000.0 * step + len(name)})
+    return store
+
+
+async def test_a_database_of_several_runs_opens_the_fleet_and_enter_one_of_them(tmp_path: Path) -> None:
+    store = store_of(tmp_path / "grpo.db", "run-a", "run-bb")
+    app = opened(str(store.path), *GPUS)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, app, "2 runs", "run-a", "run-bb")
+        await pilot.press("slash", *"run-bb", "enter", "enter")
+        await until(pilot, app, "COST", "run-bb", "step 11")
+
+
+async def test_a_database_among_several_targets_is_all_of_its_runs(tmp_path: Path) -> None:
+    store = store_of(tmp_path / "grpo.db", "run-a", "run-bb")
+    log = verl_console(tmp_path / "one.log")
+    verl_console(tmp_path / "another.log", shift=0.4)
+    app = opened(str(store.path), str(log), *GPUS)
+    async with app.run_test(size=(120, 40)) as pilot:
+        text = await until(pilot, app, "3 runs", "run-a", "run-bb", "one.log")
+        assert "another" not in text
+
+
+async def test_a_database_of_one_run_opens_as_that(tmp_path: Path) -> None:
+    app = opened(str(store_of(tmp_path / "grpo.db", "run-a").path))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, app, "HEALTH", "step 11")
+
+
+def test_a_look_at_a_database_is_at_its_newest_run_and_names_the_others(tmp_path: Path) -> None:
+    store = store_of(tmp_path / "grpo.db", "run-a", "run-bb", "run-ccc")
+    told = json.loads(run("check", str(store.path), "--json", *GPUS).stdout)
+    assert told["run"]["name"] == "run-ccc"
+    assert told["input"]["notes"][0] == f"the newest of 3 runs; others: {store.path}#run-bb, #run-a"
 
 
 async def test_a_folder_that_is_one_run_opens_as_that(tmp_path: Path) -> None:

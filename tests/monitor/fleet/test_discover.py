@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from rltop.monitor.clock import SystemClock
-from rltop.monitor.fleet.discover import Discovery, Found, Scan
+from rltop.monitor.fleet.discover import MOST_HELD, Discovery, Found, Scan
 from rltop.monitor.fleet.walk import Walk
 
+from ..stores import Trackio
 from .conftest import tinker_run, verl_console
 
 ENOUGH_S = 30.0
@@ -174,3 +175,44 @@ def test_the_runs_of_an_MLflow_store_are_found_one_by_one(tmp_path: Path) -> Non
         )
         (run / "metrics" / "loss").write_text("1767000001000 0.5 1\n1767000002000 0.4 2\n")
     assert paths(tmp_path) == ["mlruns/1/aaa", "mlruns/1/bbb"]
+
+
+ROW = {"reward": 0.5, "completions/mean_length": 100.0}
+
+
+def test_each_run_of_a_database_is_a_run(tmp_path: Path) -> None:
+    store = Trackio(tmp_path / "grpo.db")
+    store.log("old", 1, ROW)
+    store.log("new", 2, ROW)
+    assert paths(tmp_path) == ["grpo.db#new", "grpo.db#old"]
+    found, scan = found_below(store.path)
+    assert [str(run.path) for run in found] == [f"{store.path}#new", f"{store.path}#old"]
+    assert scan.files == 1
+
+
+def test_of_many_runs_of_a_database_the_newest_are_shown_and_the_rest_are_counted(tmp_path: Path) -> None:
+    store = Trackio(tmp_path / "grpo.db")
+    store.log_many(MOST_HELD + 7, ROW)
+    found, scan = found_below(tmp_path)
+    assert len(found) == MOST_HELD
+    assert scan.held_back == 7
+    names = {run.path.name for run in found}
+    assert f"grpo.db#r{MOST_HELD + 6}" in names
+    assert "grpo.db#r6" not in names
+
+
+def test_a_run_that_begins_in_a_database_is_found(tmp_path: Path) -> None:
+    store = Trackio(tmp_path / "grpo.db")
+    store.database.execute("PRAGMA journal_mode = WAL")  # the file itself does not change
+    store.log("old", 1, ROW)
+    discovery = Discovery([tmp_path], SystemClock())
+    assert discovery.look(ENOUGH_S)
+    store.log("new", 2, ROW)
+    discovery.again()
+    assert discovery.look(ENOUGH_S)
+    assert [run.path.name for run in discovery.found] == ["grpo.db#new", "grpo.db#old"]
+
+
+def test_a_database_without_a_run_is_no_run_yet(tmp_path: Path) -> None:
+    Trackio(tmp_path / "grpo.db")
+    assert paths(tmp_path) == []

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,9 @@ from rltop.monitor.clock import FakeClock, SystemClock
 from rltop.monitor.fleet.frame import FleetFrame
 from rltop.monitor.fleet.run import OVER_S
 from rltop.monitor.fleet.session import FleetSession
+from rltop.monitor.session import Session
 
+from ..stores import Trackio
 from .conftest import tinker_run, verl_console
 from .fleets import fleet_below, opener, row
 
@@ -158,3 +161,60 @@ def test_the_real_runs_are_read_and_those_in_several_logs_are_one_row(shared_dat
     assert len(run.sources) == 3
     assert run.step == 8
     assert sum(row.framework == "tinker" for row in frame.rows) == 9
+
+
+def trl_row(step: int) -> dict[str, float]:
+    return {
+        "reward": 0.5 + step / 77,
+        "completions/mean_length": 100.0 + step / 3,
+        "completions/clipped_ratio": 0.25,
+        "num_tokens": 1000.0 * step,
+        "kl": step / 991,
+    }
+
+
+def test_the_runs_of_a_database_are_rows_though_they_tell_the_same_numbers(tmp_path: Path) -> None:
+    store = Trackio(tmp_path / "grpo.db")
+    for step in range(1, 20):
+        for run in ("a", "copy of a"):
+            store.log(run, step, trl_row(step))
+    frame = fleet_below(store.path).read_all()
+    assert names(frame) == ["a", "copy of a"]
+    assert [row.step for row in frame.rows] == [19, 19]
+    assert row(frame, "a").place == "grpo.db#a"
+
+
+def test_a_console_and_its_run_in_a_database_are_one_row(tmp_path: Path) -> None:
+    verl_console(tmp_path / "train.log", range(1, 20))
+    store = Trackio(tmp_path / "grpo.db")
+    for step in range(1, 20):
+        numbers = {"actor/grad_norm": 0.2 + step / 90, "critic/rewards/mean": 0.31 + step / 77}
+        store.log("same", step, numbers)
+        store.log("other", step, trl_row(step))
+    frame = fleet_below(tmp_path).read_all()
+    assert names(frame) == ["other", "same"]
+    only = row(frame, "same")
+    assert (only.id, only.also) == (str(tmp_path / "train.log"), (f"{store.path}#same",))
+
+
+def test_a_run_that_is_over_is_left_alone_while_another_of_its_database_goes_on(tmp_path: Path) -> None:
+    clock = FakeClock(1_796_100_000.0)  # more than a day after their rows
+    store = Trackio(tmp_path / "grpo.db")
+    store.log("over", 1, trl_row(1))
+    store.log("on", 1, trl_row(2))
+    opened: list[str] = []
+    opens = opener(clock)
+
+    def open_(targets: Sequence[str], said: bool) -> Session:
+        opened.extend(targets)
+        return opens(targets, said)
+
+    fleet = FleetSession(open_, clock, roots=[tmp_path])
+    assert names(fleet.read_all()) == ["on", "over"]
+    opened.clear()
+    for step in range(2, 6):
+        store.log("on", step, trl_row(step))
+        asyncio.run(clock.sleep(OVER_S + 1))
+        fleet.read_all()
+    assert set(opened) == {f"{store.path}#on"}
+    assert row(fleet.read_all(), "on").step == 5

@@ -13,10 +13,14 @@ from rltop.models.event import Ended, Event, LogLine, SourceStatus
 from rltop.models.gpu import GpuSample
 from rltop.models.run import RunInfo
 from rltop.models.step import Step
+from rltop.monitor.source import Held
 from rltop.monitor.sources.mlflow_db import MlflowDatabase
 from rltop.monitor.sources.mlflow_files import MlflowFiles
+from rltop.monitor.sources.several import calls
 from rltop.monitor.sources.trackio import TrackioSource
-from rltop.monitor.target import TargetError, open_target
+from rltop.monitor.target import TargetError, open_target, runs_in
+
+from ..stores import Mlflow, Trackio
 
 TRL = {
     "completions/mean_length": 100.0,
@@ -51,39 +55,6 @@ def steps(events: Iterable[Event]) -> list[Step]:
 
 def status(events: Iterable[Event]) -> SourceStatus:
     return next(event for event in events if isinstance(event, SourceStatus))
-
-
-class Trackio:
-    """A database as trackio 0.43 lays it out."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.database = sqlite3.connect(path)
-        self.database.executescript(
-            "CREATE TABLE metrics (id INTEGER PRIMARY KEY AUTOINCREMENT, run_id TEXT, timestamp TEXT,"
-            " run_name TEXT, step INTEGER, metrics TEXT);"
-            "CREATE TABLE system_metrics (id INTEGER PRIMARY KEY AUTOINCREMENT, run_id TEXT, timestamp TEXT,"
-            " run_name TEXT, metrics TEXT);"
-            "CREATE TABLE configs (id INTEGER PRIMARY KEY AUTOINCREMENT, run_id TEXT, run_name TEXT,"
-            " config TEXT, created_at TEXT);"
-            "CREATE TABLE alerts (id INTEGER PRIMARY KEY AUTOINCREMENT, run_id TEXT, timestamp TEXT,"
-            " run_name TEXT, title TEXT, text TEXT, level TEXT);"
-        )
-
-    def log(self, run: str, step: int, row: object) -> None:
-        document = json.dumps(row).encode()
-        stamp = f"2026-11-29T19:{step % 60:02}:00+00:00"
-        self.database.execute(
-            "INSERT INTO metrics (run_id, timestamp, run_name, step, metrics) VALUES (?, ?, ?, ?, ?)",
-            (run, stamp, run, step, document),
-        )
-        self.database.commit()
-
-    def configure(self, run: str, config: Mapping[str, object]) -> None:
-        self.database.execute(
-            "INSERT INTO configs (run_id, run_name, config) VALUES (?, ?, ?)", (run, run, json.dumps(config))
-        )
-        self.database.commit()
 
 
 @pytest.fixture
@@ -141,6 +112,44 @@ def test_of_several_runs_the_newest_is_taken_and_the_others_are_named(trackio: T
     events = TrackioSource(trackio.path).poll(0.0)
     assert status(events).notes == (f"the newest of 2 runs; another: {trackio.path}#old",)
     assert next(event.name for event in events if isinstance(event, RunInfo)) == "new"
+
+
+def test_the_other_runs_of_a_database_are_named_up_to_five(trackio: Trackio) -> None:
+    for number in range(8):
+        trackio.log(f"r{number}", 1, TRL)
+    (note,) = status(TrackioSource(trackio.path).poll(0.0)).notes
+    assert note == f"the newest of 8 runs; others: {trackio.path}#r6, #r5, #r4, #r3, #r2 and 2 more"
+
+
+def test_the_runs_of_a_trackio_database_are_listed_the_newest_first(trackio: Trackio) -> None:
+    trackio.log("old", 7, TRL)
+    trackio.log("new", 1, TRL)
+    trackio.log("old", 8, TRL)
+    assert runs_in(trackio.path) == [Held("old", 1795978800.0 + 480), Held("new", 1795978800.0 + 60)]
+
+
+def test_the_runs_of_an_mlflow_store_are_listed_the_newest_first(mlflow: Mlflow) -> None:
+    mlflow.start("a", 1)
+    mlflow.log("a", 3, VERL)
+    mlflow.start("b", 2)
+    mlflow.start("gone", 3)
+    mlflow.database.execute("UPDATE runs SET lifecycle_stage = 'deleted' WHERE run_uuid = 'gone'")
+    mlflow.database.commit()
+    assert runs_in(mlflow.path) == [Held("name-b", 2.0), Held("name-a", 1_795_980_000.003)]
+    assert steps(open_target(Path(f"{mlflow.path}#name-a"))[0].poll(0.0))[0].step == 3
+
+
+def test_what_holds_one_run_holds_no_runs_to_list(tmp_path: Path) -> None:
+    (tmp_path / "m.jsonl").write_text('{"step": 1, "reward_mean": 0.5}\n')
+    (tmp_path / "empty.db").write_bytes(b"")
+    for name in ("m.jsonl", "empty.db", "gone.db", "."):
+        assert list(runs_in(tmp_path / name)) == []
+
+
+@pytest.mark.parametrize("name", ["", "a#b", "twice", "id-1", "a//b", "a/"])
+def test_a_run_whose_name_would_not_do_is_called_by_its_id(name: str) -> None:
+    runs = [("id-0", name), ("id-1", "twice"), ("id-2", "a/b")]
+    assert calls(runs) == ["id-0", "id-1" if name == "twice" else "twice", "a/b"]
 
 
 def test_a_run_of_a_database_is_opened_by_its_name(trackio: Trackio) -> None:
@@ -222,44 +231,6 @@ def test_a_damaged_database_is_a_state_and_no_error(trackio: Trackio) -> None:
     told = status(TrackioSource(trackio.path).poll(0.0))
     assert told.state in ("lost", "waiting")
     assert told.reason
-
-
-class Mlflow:
-    """A SQLite store as MLflow 3.17 lays it out."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.database = sqlite3.connect(path)
-        self.database.executescript(
-            "CREATE TABLE runs (run_uuid TEXT PRIMARY KEY, name TEXT, status TEXT, start_time BIGINT,"
-            " end_time BIGINT, lifecycle_stage TEXT);"
-            "CREATE TABLE metrics (key TEXT, value FLOAT, timestamp BIGINT, run_uuid TEXT, step BIGINT,"
-            " is_nan BOOLEAN, PRIMARY KEY (key, timestamp, step, run_uuid, value, is_nan));"
-            "CREATE TABLE latest_metrics (key TEXT); CREATE TABLE experiments (name TEXT);"
-            "CREATE TABLE params (key TEXT, value TEXT, run_uuid TEXT);"
-        )
-
-    def start(self, run: str, at: int, params: Mapping[str, str] = {}) -> None:
-        row = (run, f"name-{run}", at * 1000)
-        self.database.execute("INSERT INTO runs VALUES (?, ?, 'RUNNING', ?, NULL, 'active')", row)
-        self.database.executemany(
-            "INSERT INTO params VALUES (?, ?, ?)", [(k, v, run) for k, v in params.items()]
-        )
-        self.database.commit()
-
-    def log(self, run: str, step: int, row: Mapping[str, float]) -> None:
-        self.database.executemany(
-            "INSERT INTO metrics VALUES (?, ?, ?, ?, ?, ?)",
-            [
-                (key, 0.0 if value != value else value, 1_795_980_000_000 + step, run, step, value != value)
-                for key, value in row.items()
-            ],
-        )
-        self.database.commit()
-
-    def end(self, run: str, status: str) -> None:
-        self.database.execute("UPDATE runs SET status = ?, end_time = 5000 WHERE run_uuid = ?", (status, run))
-        self.database.commit()
 
 
 @pytest.fixture
