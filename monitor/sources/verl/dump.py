@@ -45,7 +45,7 @@ class Dump:
         """(column, key) from the outermost key to the one read last."""
         self._begun = False
         self._foreign = 0
-        self._held = ""
+        self._held: str = ""
         """A line whose rest has not come."""
 
     def take(self, words: str) -> bool:
