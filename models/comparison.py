@@ -9,7 +9,7 @@ from .run import RunStatus
 from .value import Quantiles, Value
 
 Measure = Literal["step", "time", "tokens", "dollars"]
-"""What runs are aligned by: steps, wall seconds, tokens sampled, dollars spent."""
+"""What runs are aligned by: steps done, wall seconds, tokens sampled, dollars spent."""
 
 
 class Standing(Value):
@@ -55,6 +55,7 @@ class Shared(Value):
     at: float
     """In the measure that they are aligned by."""
     steps: tuple[int | None, ...]
+    """As each run numbers them: some count from 0."""
     spent_usd: tuple[float | None, ...]
     elapsed_s: tuple[float | None, ...]
     sampled_tokens: tuple[float | None, ...]

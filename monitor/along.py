@@ -1,17 +1,48 @@
-"""How far a run had come at each step, by other measures than steps: wall seconds, tokens, dollars. Pure.
+"""How far a run had come at each step: steps done, wall seconds, tokens, dollars. Pure.
 
 Sums are kept: each reading adds the rows that are new.
 """
 
 from array import array
 from collections.abc import Sequence
+from typing import overload
 
 from ..models.comparison import Measure
 from .column import NAN
 from .frame import Frame
 from .history import History
 
+FIRST_ROWS = 16
+"""Rows among which a step 0 is looked for: asynchronous trainers may finish some before it."""
 MEASURES: tuple[Measure, ...] = ("step", "time", "tokens", "dollars")
+
+
+class StepsDone(Sequence[float]):
+    """How many steps of the whole run are done after each row, whatever its first step is called."""
+
+    __slots__ = ("first", "steps")
+
+    def __init__(self, steps: "array[int]", first: int) -> None:
+        self.steps = steps
+        self.first = first
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    @overload
+    def __getitem__(self, index: int) -> float: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[float]: ...
+    def __getitem__(self, index: int | slice) -> float | list[float]:
+        if isinstance(index, slice):
+            return [float(step + 1 - self.first) for step in self.steps[index]]
+        return float(self.steps[index] + 1 - self.first)
+
+
+def counted_from(frame: Frame) -> int:
+    """Whether a run counts its steps from 0 or from 1: as it says, else by whether the log has a step 0."""
+    said = frame.info.first_step
+    return min(said, 1) if said is not None else int(0 not in frame.state.history.steps[:FIRST_ROWS])
 
 
 class Along:
@@ -20,6 +51,7 @@ class Along:
     def __init__(self) -> None:
         self._history: History | None = None
         self._amended = -1
+        self._done: StepsDone | None = None
         self._clear()
 
     def _clear(self) -> None:
@@ -28,12 +60,12 @@ class Along:
         self._started_at: float | None = None
 
     def read(self, frame: Frame, measure: Measure) -> Sequence[float]:
-        """The measure of each closed row: steps as numbered, wall seconds since the start, tokens sampled so
-        far, dollars spent so far. What a restart repeated counts twice in all but steps."""
+        """The measure of each closed row: steps done, wall seconds since the start, tokens sampled so far,
+        dollars spent so far. What a restart repeated counts twice in all but steps."""
         if measure == "dollars":
             return frame.spent_usd
         if measure == "step":
-            return frame.state.history.steps
+            return self._steps_done(frame)
         self._catch_up(frame)
         return self._wall if measure == "time" else self._tokens
 
@@ -42,6 +74,13 @@ class Along:
         along, progress = self.read(frame, measure), frame.state.history.progress
         told = (along[row] for row in reversed(progress) if row < len(along))
         return next((float(place) for place in told if place == place), None)
+
+    def _steps_done(self, frame: Frame) -> "StepsDone":
+        """The same value as long as nothing but rows is new."""
+        steps, first = frame.state.history.steps, counted_from(frame)
+        if self._done is None or self._done.steps is not steps or self._done.first != first:
+            self._done = StepsDone(steps, first)
+        return self._done
 
     def _catch_up(self, frame: Frame) -> None:
         state, history = frame.state, frame.state.history

@@ -17,7 +17,7 @@ class Line(NamedTuple):
 
 
 WRITTEN: dict[Measure, Callable[[float | None], str]] = {
-    "step": lambda x: text.UNKNOWN if x is None else f"step {x:.0f}",
+    "step": lambda x: text.UNKNOWN if x is None else f"{x:.0f} step{'s' if x != 1 else ''} done",
     "time": text.duration,
     "tokens": text.tokens_unit,
     "dollars": text.usd,
@@ -73,15 +73,20 @@ def shared(comparison: Comparison) -> list[Line]:
     if found is None:
         return []
     parts: tuple[tuple[str, Sequence[float | None], Write], ...] = (
-        ("step", found.steps, lambda x: text.UNKNOWN if x is None else f"{x:.0f}"),
         ("cost", found.spent_usd, text.usd),
         ("wall time", found.elapsed_s, text.duration),
         ("tokens sampled", found.sampled_tokens, text.tokens_compact),
         ("response length", found.response_length, text.tokens),
         ("reward", found.reward, text.number),
     )
+    numbers = tuple(text.UNKNOWN if step is None else str(step) for step in found.steps)
     return [
-        _line(title, values, write) for title, values, write in parts if any(v is not None for v in values)
+        Line("step as numbered", numbers),
+        *(
+            _line(title, values, write)
+            for title, values, write in parts
+            if any(v is not None for v in values)
+        ),
     ]
 
 

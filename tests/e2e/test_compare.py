@@ -13,7 +13,7 @@ TINKER = Path(__file__).resolve().parents[2] / "monitor" / "demo" / "data" / "ma
 def test_the_demo_is_compared_where_both_have_been(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", "demo:math-tinker", "demo:math-verl", "--plain"]) == 0
     text = capsys.readouterr().out
-    assert "AT step 35" in text
+    assert "AT 35 steps done" in text
     line = next(line for line in text.splitlines() if line.startswith("cost so far"))
     assert line.split()[3:5] == ["$37.03", "$46.72"]
 

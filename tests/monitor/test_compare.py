@@ -66,6 +66,19 @@ def test_runs_are_aligned_by_what_is_asked_for(by: Measure, at: float, steps: tu
     assert shared.steps == steps
 
 
+@pytest.mark.parametrize("said", [RunInfo(first_step=0), RunInfo()])
+def test_runs_that_count_from_0_and_from_1_are_aligned_by_how_many_steps_are_done(
+    said: RunInfo,
+) -> None:
+    first = [
+        event.model_copy(update={"step": event.step - 1}) for event in run(6, 60.0) if isinstance(event, Step)
+    ]
+    shared = compare([frame_of([said, *first]), frame_of(run(4, 60.0))]).shared
+    assert shared is not None
+    assert (shared.at, shared.steps) == (4.0, (3, 4))
+    assert shared.reward == (0.4, 0.4)
+
+
 def test_by_dollars_the_cheaper_run_is_further() -> None:
     shared = compare([frame_of(run(10, 60.0)), frame_of(run(10, 30.0))], "dollars").shared
     assert shared is not None

@@ -58,9 +58,9 @@ async def test_four_runs_stand_below_each_other_where_a_figure_would_be_cut() ->
     runs.names = ("one", "two", "three", "four")
     app = CompareApp(runs)
     async with app.run_test(size=(120, 90)) as pilot:
-        text = await until(pilot, app, "NOW  ", "AT step 20")
-        (line,) = (line for line in text.splitlines() if "AT step 20" in line)
-        assert line.split() == ["AT", "step", "20", "A", "B", "C", "D"]
+        text = await until(pilot, app, "NOW  ", "AT 21 steps done")
+        (line,) = (line for line in text.splitlines() if "AT 21 steps done" in line)
+        assert line.split() == ["AT", "21", "steps", "done", "A", "B", "C", "D"]
         assert "…" not in text[text.index("NOW  ") :]
 
 
@@ -71,9 +71,9 @@ async def test_the_crosshair_tells_the_values_of_both() -> None:
         await pilot.press("left_square_bracket", *["left_curly_bracket"] * 5)
         text = await until(pilot, app, "COST  ", "◆")
         line = next(line for line in text.splitlines() if "COST  " in line)
-        assert "step 30" in line
-        assert "A $12.33" in line
-        assert "B $34.55" in line
+        assert "26 done" in line
+        assert "A $10.35" in line
+        assert "B $27.24" in line
 
 
 @pytest.mark.parametrize(("keys", "by"), [((), "step"), (("x",), "time"), (("x", "x", "x"), "dollars")])
@@ -82,7 +82,9 @@ async def test_the_runs_are_aligned_by_the_measure_chosen(keys: tuple[str, ...],
     async with app.run_test(size=(200, 50)) as pilot:
         await until(pilot, app, "NOW")
         await pilot.press(*keys)
-        await until(pilot, app, f"by {by}", {"step": "AT step 35", "time": "AT 1 h", "dollars": "AT $"}[by])
+        await until(
+            pilot, app, f"by {by}", {"step": "AT 35 steps done", "time": "AT 1 h", "dollars": "AT $"}[by]
+        )
 
 
 async def test_help_has_the_keys_of_the_comparison_and_no_screens_of_a_run() -> None:

@@ -11,11 +11,17 @@ from ..lines import Line, Span
 from ..plot import Curve, Labeller, Plot, Rule
 from ..readings import Series
 from .chart import HEADROOM, Chart
-from .metricchart import SCALES, over
+from .metricchart import SCALES, Scale, over
 
 LETTERS = "ABCDEF"
 DASHES: tuple[tuple[int, int] | None, ...] = (None, (3, 1), (1, 1), (2, 2), (4, 2), (1, 3))
 """Tell the lines apart where there is no colour."""
+
+ALIGNED: dict[Measure, Scale] = {
+    **SCALES,
+    "step": Scale(axis.label, lambda x: f"{x:.0f} done", tick=lambda x: f"{x:.0f}"),
+}
+"""Steps are aligned by how many are done: some runs count from 0, others from 1."""
 
 
 def ink_of(index: int) -> str:
@@ -69,8 +75,7 @@ class CompareChart(Chart):
         for index, (one, series, along) in enumerate(
             zip(self.frames, self._series, self._alongs, strict=False)
         ):
-            places = None if self.measure == "step" else along.read(one, self.measure)
-            xs, ys = series.read(one, self._column(one), places)
+            xs, ys = series.read(one, self._column(one), along.read(one, self.measure))
             # All charts reach as far, also those of what the furthest run does not tell: so they line up.
             reach = max(reach, along.reach(one, self.measure) or 0.0)
             if xs:
@@ -87,7 +92,7 @@ class CompareChart(Chart):
         return over(
             tuple(reversed(curves)),
             scale,
-            SCALES[self.measure],
+            ALIGNED[self.measure],
             rules,
             y_label=self._label,
             written=self._written,

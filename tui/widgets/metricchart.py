@@ -26,10 +26,12 @@ class Scale:
     label: Labeller
     written: Callable[[float], str]
     step: Callable[[float, int], float] = axis.nice_step
+    tick: Callable[[float], str] | None = None
+    """How the last place is written on the axis, where that is not as elsewhere."""
 
 
 SCALES: dict[Measure, Scale] = {
-    "step": Scale(axis.label, lambda x: f"step {x:.0f}"),
+    "step": Scale(axis.label, lambda x: f"step {x:.0f}", tick=lambda x: f"{x:.0f}"),
     "time": Scale(axis.span, text.duration_compact, axis.span_step),
     "tokens": Scale(axis.token_count, text.tokens_unit),
     "dollars": Scale(axis.dollars, text.usd),
@@ -123,7 +125,7 @@ def over(
         *scale,
         tuple(curves),
         rules=rules,
-        ticks=(Tick(0.0, x.label(0.0, 1.0)), Tick(last, x.written(last).removeprefix("step "), "strong")),
+        ticks=(Tick(0.0, x.label(0.0, 1.0)), Tick(last, (x.tick or x.written)(last), "strong")),
         y_label=y_label,
         x_label=x.label,
         x_step=x.step,
