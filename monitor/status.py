@@ -9,6 +9,7 @@ MIN_SILENCE_S = 120.0
 """Nothing is called stalled sooner than this after its last sign of life."""
 UNTIMED_SILENCE_S = 1800.0
 """As long as fewer than three steps have been timed: loading a model takes its time."""
+COPIED_AFTER_S = 3 * 3600.0
 SLOW_STEPS = 3.0
 """How many slow steps (the 95th percentile of the last 50) may pass before silence means a stall."""
 
@@ -27,8 +28,14 @@ def status_of(state: RunState, info: RunInfo, now: float) -> RunStatus:
 
 
 def last_sign_of_life(state: RunState) -> float | None:
-    """Unix seconds of the newest step or change of a file."""
-    return max((t for t in (state.last_event_at, state.modified_at) if t), default=None)
+    """Unix seconds of the newest step or change of a file.
+
+    A file that changed long after the last thing it tells of was copied since: its date means nothing.
+    """
+    told, changed = state.last_event_at, state.modified_at
+    if told and changed and changed - told > max(COPIED_AFTER_S, 2 * patience_s(state)):
+        return told
+    return max((t for t in (told, changed) if t), default=None)
 
 
 def patience_s(state: RunState) -> float:

@@ -138,13 +138,16 @@ def runs_in(path: Path) -> Sequence[Held]:
 def _open_inside(folder: Path) -> Sequence[Source]:
     """The one run that lies somewhere in a folder."""
     found: list[tuple[float, Path, Format]] = []
+    folders: dict[Path, Format | None] = {}
     for path in _files_below(folder):
         try:
             form, score = recognise(probe(path))
         except TargetError:
             continue
         if form is not None:
-            found.append((score, path, form))
+            run = _run_of(path, form, folder, folders)
+            if all(other != run for _, other, _ in found):
+                found.append((score, run, form))
     if not found:
         raise TargetError(f"{folder}: no run among the first {MAX_LOOKED_AT} files, {MAX_DEPTH} levels deep")
     best = max(score for score, _, _ in found)
@@ -167,6 +170,23 @@ def _with_others(
     others = sorted(others, key=lambda other: -other[0])[:MOST_OTHERS]
     beside = [Beside(str(log.relative_to(folder)), log, kind) for _, log, kind in others]
     return with_others(Beside(str(path.relative_to(folder)), path, form), beside)
+
+
+def _run_of(path: Path, form: Format, top: Path, seen: dict[Path, Format | None]) -> Path:
+    """The folder of the run that a log belongs to, where its format takes several files of one for a run."""
+    run = path
+    for place in path.parents:
+        if place == top:
+            break
+        if place not in seen:
+            try:
+                seen[place], _ = recognise(probe(place))
+            except TargetError:
+                seen[place] = None
+        if seen[place] is not form:
+            break
+        run = place
+    return run
 
 
 def _files_below(folder: Path) -> Iterator[Path]:

@@ -18,7 +18,7 @@ from .tfevents import Group
 from .tinker.recognise import is_marked
 from .tinker.tracker import TinkerTeller
 from .told import Told
-from .trl_rows import TrlRows
+from .trl_rows import TrlRows, first_window
 from .trl_rows import is_training as is_training_row
 from .verl.evals import is_training
 from .verl.telling import Telling
@@ -31,7 +31,9 @@ TRL_SUMMARY = (
     "train_loss",
 )
 TRL_ARGS = "args/text_summary"
+TRAINER = frozenset({"train/loss", "train/learning_rate", "train/epoch"})
 MAX_TAGS = 100_000
+LARGEST_TOTAL = 10**9
 
 
 class Teller(Protocol):
@@ -61,7 +63,8 @@ def teller_of(tags: Iterable[str]) -> Teller | None:
         return TinkerTeller()
     keymap = keymap_of(tags)
     if keymap is None:
-        return None
+        # Supervised training has no key but those of transformers' own trainer.
+        return TrlTeller() if tags >= TRAINER else None
     if keymap.framework == "verl":
         return VerlTeller()
     return TrlTeller() if keymap.framework == "trl" else PlainTeller(keymap)
@@ -103,6 +106,8 @@ class TrlTeller:
         self._last = 0
         self._window: int = 1
         """Steps from row to row: as configured, or as seen last."""
+        self._epochs: float | None = None
+        """Epochs that are to be trained, where that and not a number of steps is configured."""
         self._routes: dict[str, tuple[int, str]] = {}
         """Row (training, evaluation or summary) and TRL's own key by tag."""
 
@@ -117,12 +122,26 @@ class TrlTeller:
         step = group.step
         if is_training_row(train) and step >= self._last:
             spaced = step - self._last
-            window = spaced if spaced == self._window or self._last == 0 else 1
+            if self._last == 0:
+                window = spaced if spaced == self._window else first_window(step)
+            else:
+                window = spaced if spaced == self._window else 1
             self._window, self._last = max(1, spaced), step
+            yield from self._total(step, train.get("epoch"))
             yield from self._rows.events(step, window, train, group.at, self._attempt, raw=group.values)
         for values in (evaluation, summary):
             if values:
                 yield from self._rows.events(step, 1, values, group.at, self._attempt)
+
+    def _total(self, step: int, epoch: float | None) -> Iterable[Event]:
+        """How many steps the configured epochs are: as many times those of the epochs so far."""
+        if self._epochs is None or epoch is None or not 0 < epoch <= self._epochs:
+            return ()
+        total = max(step, round(step * self._epochs / epoch))
+        if total > LARGEST_TOTAL:
+            return ()
+        note = f"the total follows from num_train_epochs = {self._epochs:g}"
+        return self._rows.learn(RunInfo(total_steps=total, notes=(note,)))
 
     def _route(self, tag: str) -> tuple[int, str]:
         name = tag.removeprefix("train/")
@@ -148,6 +167,9 @@ class TrlTeller:
 
     def config(self, config: Mapping[str, ConfigValue]) -> Iterable[Event]:
         yield from self._rows.learn(_info_of(config))
+        epochs, steps = config.get("num_train_epochs"), config.get("max_steps")
+        if isinstance(epochs, int | float) and epochs > 0 and not (isinstance(steps, int) and steps > 0):
+            self._epochs = float(epochs)
         spacing = config.get("logging_steps")
         if isinstance(spacing, int) and spacing > 0:
             self._window = spacing

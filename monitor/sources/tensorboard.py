@@ -1,8 +1,9 @@
 """TensorBoard event files: one, or a folder of them, followed as they grow.
 
 Its one rule: a step is told once all its scalars are there: when a later step is seen, when nothing has
-been written for a minute, or at the end. A further file with the same tags is the run resumed; one with
-other tags was written by another process of the same run, and its scalars join the steps they belong to.
+been written for a minute, or at the end. A further file with the same tags is the run resumed, or where it
+begins anew, another run; one with other tags was written by another process of the same run, and its scalars
+join the steps they belong to.
 """
 
 import os
@@ -13,6 +14,7 @@ from ...models.event import Event, SourceStatus
 from ..source import Format, Probe, Source, Transport
 from ..tells import Tells
 from ..transport import open_transport
+from .tb_launches import First, of_earlier_trainings
 from .tb_tellers import PlainTeller, Teller, teller_of
 from .tfevents import EventReader, Group
 
@@ -21,6 +23,7 @@ SIGN = "tfevents"
 MAGIC = b"brain.Event:"
 MAX_BESIDE = 100_000
 """Steps whose scalars of other processes wait for the main file, at most."""
+EARLIER = "{} event files of earlier trainings are left out, each of which began anew: name one to see it"
 UNDECIDED_GROUPS = 8
 """After so many steps whose tags are nobody's, names alone are gone by."""
 
@@ -53,6 +56,8 @@ class TensorBoardSource:
         """Scalars of other processes by step, until the main file tells that step."""
         self._held: list[tuple[_File, Group]] | None = []
         """What several files hold at the first look, put in order before it is told."""
+        self._earlier: set[str] = set()
+        """Names of files that earlier trainings have left in the folder."""
         self._reason = "not there yet"
         self._status: SourceStatus | None = None
 
@@ -62,7 +67,7 @@ class TensorBoardSource:
         events: list[Event] = []
         left = self._poll_bytes
         self.more = False
-        for file in list(self._files.values()):
+        for file in self._live():
             for chunk in file.transport.read(now):
                 if chunk.restarted:
                     file.reader, file.begun = EventReader(), False
@@ -82,7 +87,7 @@ class TensorBoardSource:
     def close(self) -> list[Event]:
         """The newest step, as far as it was written; lets go of the files."""
         events = self._release()
-        for file in self._files.values():
+        for file in self._live():
             events += self._open_group(file)
             file.transport.close()
         if self._teller is None and self._undecided:
@@ -106,6 +111,9 @@ class TensorBoardSource:
         if self._held is not None and len(self._files) == 1:
             self._held = None
 
+    def _live(self) -> list[_File]:
+        return [file for name, file in self._files.items() if name not in self._earlier]
+
     def _closed(self, file: _File, group: Group) -> list[Event]:
         if self._held is not None:
             self._held.append((file, group))
@@ -115,20 +123,37 @@ class TensorBoardSource:
     def _release(self) -> list[Event]:
         """All files have been read for the first time: what other processes wrote comes first."""
         held, self._held = self._held or [], None
+        held = self._of_the_newest(held)
         for file, group in held:
             self._place(file, group)
         ordered = [(f, g) for f, g in held if not f.resumes] + [(f, g) for f, g in held if f.resumes]
         if held:
-            beside = [file.reader.open for file in self._files.values() if file.resumes is False]
+            beside = [file.reader.open for file in self._live() if file.resumes is False]
             for group in beside:
                 if group is not None:
                     self._join(group)
         return [event for file, group in ordered for event in self._group(file, group)]
 
+    def _of_the_newest(self, held: list[tuple[_File, Group]]) -> list[tuple[_File, Group]]:
+        """What was read, without what earlier trainings had written into the same folder."""
+        first: dict[int, Group] = {}
+        for file, group in held:
+            first.setdefault(id(file), group)
+        begins = [
+            First(name, group.step, group.values.keys())
+            for name, file in self._files.items()
+            if (group := first.get(id(file)) or file.reader.open) is not None
+        ]
+        self._earlier.update(of_earlier_trainings(begins))
+        for name in self._earlier:
+            self._files[name].transport.close()
+        live = {id(file) for file in self._live()}
+        return [(file, group) for file, group in held if id(file) in live]
+
     def _quiet(self) -> list[Event]:
         """The newest steps of files that are no longer written to."""
         events: list[Event] = []
-        for file in self._files.values():
+        for file in self._live():
             if file.transport.settled:
                 events += self._open_group(file)
         return events
@@ -170,7 +195,7 @@ class TensorBoardSource:
         events: list[Event] = []
         if not file.begun:
             file.begun = True
-            for before in self._files.values():
+            for before in self._live():
                 if before is not file and before.begun:
                     events += self._open_group(before)  # its writer has come to its end
             events += self._texts(file, teller)
@@ -192,7 +217,7 @@ class TensorBoardSource:
             del self._beside[next(iter(self._beside))]
 
     def _changed_status(self) -> Iterator[SourceStatus]:
-        files = list(self._files.values())
+        files = self._live()
         reading = [file for file in files if file.transport.state == "reading"]
         worst = next((file.transport for file in files if file.transport.state != "reading"), None)
         bad = sum(file.reader.bad_records for file in files)
@@ -205,6 +230,7 @@ class TensorBoardSource:
             bad_lines=bad,
             first_bad="records with a wrong checksum were left out" if bad else "",
             modified_at=max((at for file in files if (at := file.transport.modified_at)), default=None),
+            notes=(EARLIER.format(len(self._earlier)),) if self._earlier else (),
         )
         if status != self._status:
             self._status = status

@@ -5,6 +5,7 @@ Its one rule: a row is a printed dict with a trainer's keys; which step it is, t
 
 import re
 from collections.abc import Generator, Iterator
+from dataclasses import dataclass
 
 from ...models.event import Event, LogLine, Progress, Restart
 from ...models.run import RunInfo
@@ -20,8 +21,21 @@ ROW = re.compile(
     r"""entropy|kl|epoch|step_time|objective/|frac_|sampling/|policy_loss|mean_token_accuracy)"""
 )
 BAR = re.compile(r"(\d{1,3})%\|[^|\r\n]{0,400}\| *(\d{1,9})/(\d{1,9}) \[([\d:]+)<[^\]\r\n]{0,60}\]?")
+FURTHEST_FIRST = 20
+"""A bar that goes from 0 to beyond this at once belongs to a run that was resumed."""
+ROWS_OF_A_RIVAL = 2
 LONGEST_ROW = 64 * 1024
 LINES_OF_ROW = 40
+
+
+@dataclass(slots=True)
+class _Rival:
+    """A bar that may be that of another training in the same log."""
+
+    total: int
+    rows: int = 0
+    """Rows of training that came one by one while it moved."""
+    moved: bool = False
 
 
 class TrlConsoleParser:
@@ -42,6 +56,12 @@ class TrlConsoleParser:
         self._total: int | None = None
         self._shown: tuple[int, float] | None = None
         """Where the bar stands: step, elapsed seconds."""
+        self._again = False
+        """Whether the bar was begun anew: its next picture says from where."""
+        self._rival: _Rival | None = None
+        """A bar of another length, as long as this one is not drawn."""
+        self._before: dict[str, float] = {}
+        """The newest row: W&B prints rows again that it drops."""
         self._over = False
         """Whether the run that was told is over: what follows is another one."""
         self._torn = ""
@@ -80,7 +100,6 @@ class TrlConsoleParser:
         left: list[str] = []
         end = 0
         latest: tuple[int, int, float] | None = None
-        waiting = self._numbers.waiting
         drawn = 0
         for match in BAR.finditer(text):
             before = text[end : match.start()]
@@ -90,16 +109,24 @@ class TrlConsoleParser:
             left.append(before.replace("\r", ""))
             end = match.end()
             latest = int(match[2]), int(match[3]), _seconds(match[4])
-            drawn += latest[1] == self._total
-            if waiting and latest[1] == self._total:
-                # Rows are printed through the bar, which is drawn anew at once: one line may hold its way
-                # to the next row, and only its first picture is where the rows before it stand.
-                waiting = False
-                yield from self._show(*latest, line, 1)
+            if latest[1] != self._total:
+                yield from self._other(*latest[:2], line)
+            else:
+                drawn += 1
+                # A line may hold the bar's whole way to the next row. Rows are printed through the bar, which
+                # is drawn anew at once: only its first picture is where the rows before it stand.
+                if self._numbers.waiting or latest[0] == 0 or not self._stands:
+                    yield from self._show(*latest, line, drawn)
+                    drawn = 0
         if latest is not None:
             yield from self._show(*latest, line, drawn)
         left.append(text[end:])
         return "".join(left).replace("\r", "")
+
+    @property
+    def _stands(self) -> int:
+        """The step at which the bar was last drawn."""
+        return self._shown[0] if self._shown is not None else 0
 
     def _show(self, step: int, total: int, elapsed_s: float, line: Line, drawn: int) -> Iterator[Event]:
         if self._total is None or (self._over and step == 0):
@@ -109,12 +136,43 @@ class TrlConsoleParser:
             yield from self._rows.learn(RunInfo(total_steps=total))
         if total != self._total or step > total:
             return  # the bar of an evaluation within the training
+        self._rival = None
+        if step == 0 and self._stands:
+            yield from self._tell(self._numbers.flush())
+            self._again, self._shown = True, None
+        if step and not self._stands:
+            yield from self._first(step, line)
         moved = self._shown is None or step > self._shown[0]
         if moved:
             yield Progress(step=step, total_steps=total, elapsed_s=elapsed_s, attempt=self._attempt)
         yield from self._tell(self._numbers.bar(step, total, drawn))
         if moved:
             self._shown = step, elapsed_s
+
+    def _first(self, step: int, line: Line) -> Iterator[Event]:
+        """The bar's first step: a run that was resumed has the steps before it from its checkpoint."""
+        if self._again:
+            self._again = False
+            self._attempt += 1
+            self._numbers = StepNumbers()
+            self._numbers.last = step - 1
+            self._rows.begin()
+            yield Restart(from_step=step, attempt=self._attempt, at=line.at)
+        elif step > FURTHEST_FIRST and self._shown is not None and not self._numbers.waiting:
+            self._numbers.last = max(self._numbers.last, step - 1)
+
+    def _other(self, step: int, total: int, line: Line) -> Iterator[Event]:
+        """A bar of another length: an evaluation's, unless rows of training come with it one by one."""
+        if self._rival is None or self._rival.total != total:
+            self._rival = _Rival(total)
+        rival = self._rival
+        if rival.rows >= ROWS_OF_A_RIVAL and self._total is not None:
+            numbers = self._numbers
+            yield from self._new_attempt(line.at)
+            self._numbers.take(numbers)
+            self._total = total
+            yield from self._rows.learn(RunInfo(total_steps=total))
+        rival.moved = True
 
     def _mend(self, text: str, line: Line) -> str:
         """The line joined to the row that was cut before it; or as it is, when it is no part of that."""
@@ -159,7 +217,11 @@ class TrlConsoleParser:
             yield from self._tell(self._numbers.flush())
             yield from self._rows.events(max(step, self._numbers.last), 1, values, at, self._attempt)
             self._over = self._over or SUMMARY in values
-        elif is_training(values):
+        elif is_training(values) and values != self._before:
+            self._before = values
+            if self._rival is not None and self._rival.moved:
+                self._rival.rows += 1
+                self._rival.moved = False
             yield from self._tell(self._numbers.row(values, at))
 
     def _tell(self, rows: list[Numbered]) -> Iterator[Event]:

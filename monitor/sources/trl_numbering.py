@@ -62,6 +62,11 @@ class StepNumbers:
         """Whether rows wait for a bar."""
         return bool(self._held)
 
+    def take(self, other: "StepNumbers") -> None:
+        """Take over the rows that wait for a bar there: they turned out to be of this attempt."""
+        self._held, other._held = other._held, []
+        self._barred = True
+
     def row(self, values: dict[str, float], at: float | None) -> list[Numbered]:
         """Rows that can be told now that this one has come."""
         self._held.append(_Held(values, at, self._jumps(values.get("num_tokens"))))
@@ -114,20 +119,33 @@ class StepNumbers:
         likely = [s for s in SPACINGS if distance // s in (count, count + 1)]
         if even:
             likely.insert(0, distance // count)
-        proven = next((s for s in likely if self._fits(s, total, rows)), None)
+        proven = next((s for s in likely if self._fits(self.last + s * count, s, total, rows)), None)
+        if proven is None and not self.last:
+            # The log may begin in the middle of a training, which goes on from a checkpoint.
+            for s in SPACINGS:
+                if s * count < distance and self._fits(step - step % s, s, total, rows):
+                    proven, self.last = s, step - step % s - s * count
+                    break
         found = proven or (likely[0] if likely else max(1, distance // count))
         self._sure = found == self._spacing or proven is not None or (even and count >= SURE_ROWS)
         self._spacing = found
         return found
 
-    def _fits(self, spacing: int, total: int, rows: list[_Held]) -> bool:
-        """Whether rows so far apart make the training come to a whole number of epochs."""
-        steps, epoch = self.last + spacing * len(rows), rows[-1].values.get("epoch", 0.0)
-        if epoch <= 0 or not math.isfinite(epoch):
+    def _fits(self, step: int, spacing: int, total: int, rows: list[_Held]) -> bool:
+        """Whether the epochs of rows so far apart, the last of them at `step`, are those of their steps.
+
+        And then the whole training comes to a whole number of epochs.
+        """
+        first, last = (row.values.get("epoch", 0.0) for row in (rows[0], rows[-1]))
+        count = len(rows) - 1
+        if not count or not 0 < first < last < math.inf:
             return False
-        epochs, off_by = total * epoch / steps, total * EPOCH_DIGITS / steps
+        epochs, off_by = total * last / step, total * EPOCH_DIGITS / step
         whole = round(epochs)
-        return whole > 0 and off_by < TOO_COARSE and abs(epochs - whole) <= off_by
+        if whole < 1 or off_by >= TOO_COARSE or abs(epochs - whole) > off_by:
+            return False
+        a_step = whole / total
+        return abs((last - first) / count - spacing * a_step) <= 2 * EPOCH_DIGITS / count
 
     def _jumps(self, tokens: float | None) -> bool:
         """Whether the cumulative tokens grew far more than they use to."""

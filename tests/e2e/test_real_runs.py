@@ -60,7 +60,7 @@ RUNS = {
     "trl/countdown-500": Expected("unknown", 500, None, 500),
     "trl/unsloth-console": Expected("trl", 27, 50, 50, "finished"),
     "trl/wordle-400": Expected("trl", 400, 400, 400, "finished"),
-    "tensorboard/wordle-trl": Expected("trl", 636, None, 636),
+    "tensorboard/wordle-trl": Expected("trl", 636, 1500, 636),
 }
 
 

@@ -49,3 +49,11 @@ def test_a_run_of_slow_steps_is_given_more_time() -> None:
     fast = state_of(*(Step(step=n, duration_s=2.0) for n in range(9)))
     assert patience_s(slow) == 1800.0
     assert patience_s(fast) == 120.0
+
+
+def test_a_log_copied_long_after_its_run_is_not_running() -> None:
+    told = [Step(step=n, duration_s=60.0, ended_at=1000.0 + 60 * n) for n in range(5)]
+    copied = SourceStatus(source="tensorboard", path="x", modified_at=1e9)
+    written = SourceStatus(source="tensorboard", path="x", modified_at=1000.0 + 3600)
+    assert status_of(state_of(*told, copied), RunInfo(), 1e9 + 1) == "stalled"
+    assert status_of(state_of(*told, written), RunInfo(), 1000.0 + 3601) == "running"

@@ -69,7 +69,7 @@ def test_a_folder_of_several_runs_asks_which(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / "logs" / name).mkdir(parents=True)
         (tmp_path / "logs" / name / "metrics.jsonl").write_text(ROW)
-    with pytest.raises(TargetError, match=r"holds 2 runs; name one of logs/a/metrics.jsonl, logs/b"):
+    with pytest.raises(TargetError, match=r"holds 2 runs; name one of logs/a, logs/b"):
         open_target(tmp_path)
 
 
@@ -137,3 +137,12 @@ def test_what_tells_of_the_same_run_in_another_folder_is_joined(tmp_path: Path) 
     notes = notes_of(tmp_path)
     assert not [note for note in notes if "another run" in note]
     assert [note for note in notes if note.startswith("steps from train.log; ")]
+
+
+def test_the_files_of_one_run_deeper_in_a_folder_are_one_run(tmp_path: Path) -> None:
+    place = tmp_path / "output" / "logs"
+    place.mkdir(parents=True)
+    record = b"\x18" + bytes(7) + b"\x00" * 4 + b"\x09" + bytes(8) + b"\x1a\x0dbrain.Event:2"
+    for name in ("events.out.tfevents.1.host.1.0", "events.out.tfevents.2.host.2.0"):
+        (place / name).write_bytes(record)
+    assert len(open_target(tmp_path)) == 1

@@ -333,7 +333,7 @@ def test_the_real_trl_run(shared_data: Path) -> None:
     get = state.history.get
     assert list(state.history.steps) == list(range(1, 637))
     info = state.info
-    assert (info.framework, info.max_tokens, info.group_size, info.total_steps) == ("trl", 16, 4, None)
+    assert (info.framework, info.max_tokens, info.group_size, info.total_steps) == ("trl", 16, 4, 1500)
     assert get("response_length_mean", 635) == 8.875
     assert get("clip_ratio", 635) == 0.125
     assert get("total_tokens", 635) == 3119
@@ -358,3 +358,53 @@ def test_the_real_verl_runs_say_what_their_consoles_say(name: str, shared_data: 
     assert state.history.get("response_length_mean", 0) == length
     assert state.history.get("total_tokens", 0) == tokens
     assert sum(state.history.row(0).phases().values()) <= (state.history.get("duration_s", 0) or 0)
+
+
+def test_of_trainings_that_began_anew_in_one_folder_the_newest_is_read(tmp_path: Path) -> None:
+    for seconds, steps in ((1000, 3), (2000, 2), (3000, 4)):
+        data = VERSION + b"".join(trl_step(n, loss=float(seconds)) for n in range(1, steps + 1))
+        (tmp_path / f"events.out.tfevents.{seconds}.host.1.0").write_bytes(data)
+    (tmp_path / "events.out.tfevents.3600.host.2.0").write_bytes(VERSION + trl_step(4) + trl_step(5))
+    for seconds in (1001, 3002):
+        other = b"".join(scalar(n, "other/tag", float(seconds)) for n in (1, 2))
+        (tmp_path / f"events.out.tfevents.{seconds}.host.9.0").write_bytes(VERSION + other)
+    events = read(tmp_path)
+    steps = [event for event in events if isinstance(event, Step)]
+    assert [(step.step, step.attempt) for step in steps] == [(1, 0), (2, 0), (3, 0), (4, 0), (4, 1), (5, 1)]
+    assert {step.loss for step in steps} == {3000.0, 0.5}
+    assert steps[0].raw["other/tag"] == 3002.0
+    (notes,) = {status.notes for status in events if isinstance(status, SourceStatus) and status.notes}
+    assert "3 event files of earlier trainings" in notes[0]
+
+
+def test_a_file_that_comes_while_we_watch_is_the_same_run_begun_again(tmp_path: Path) -> None:
+    (tmp_path / "events.out.tfevents.1").write_bytes(VERSION + trl_step(1) + trl_step(2))
+    source = TensorBoardSource(tmp_path)
+    source.poll(0.0)
+    (tmp_path / "events.out.tfevents.2").write_bytes(VERSION + trl_step(1) + trl_step(2))
+    assert [event.from_step for event in source.poll(1.0) if isinstance(event, Restart)] == [1]
+
+
+def test_the_total_follows_from_epochs(tmp_path: Path) -> None:
+    args = to_json({"max_steps": -1, "num_train_epochs": 3}).decode()
+    data = VERSION + text("args/text_summary", args) + trl_step(10, epoch=0.25) + trl_step(20, epoch=0.5)
+    (tmp_path / "events.out.tfevents.1").write_bytes(data)
+    info = state_of(read(tmp_path)).info
+    assert info.total_steps == 120
+    assert any("num_train_epochs = 3" in note for note in info.notes)
+
+
+def test_tags_of_transformers_own_trainer_are_trls(tmp_path: Path) -> None:
+    tags = ("train/loss", "train/grad_norm", "train/learning_rate", "train/epoch")
+    data = VERSION + b"".join(scalar(n, tag, 0.5) for n in (10, 20) for tag in tags)
+    (tmp_path / "events.out.tfevents.1").write_bytes(data + scalar(20, "eval/loss", 0.75))
+    events = read(tmp_path)
+    state = state_of(events)
+    assert state.info.framework == "trl"
+    assert list(state.history.steps) == list(range(1, 21))
+    assert [event.scores for event in events if isinstance(event, Eval)] == [{"loss": 0.75}]
+
+
+def test_the_first_row_of_a_resumed_run_is_one_step(tmp_path: Path) -> None:
+    (tmp_path / "events.out.tfevents.1").write_bytes(VERSION + trl_step(1210) + trl_step(1220))
+    assert next(step.step for step in read(tmp_path) if isinstance(step, Step)) == 1210

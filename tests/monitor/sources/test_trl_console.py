@@ -316,3 +316,47 @@ def test_the_summary_of_a_training_without_rows_is_its_row() -> None:
     assert state.history.get("reward_mean", 5) == 0.75
     assert state.shown_s == 940.5
     assert [event.status for event in events if isinstance(event, Ended)] == ["finished"]
+
+
+def test_a_log_that_begins_with_a_resume_has_only_its_own_steps() -> None:
+    lines = [bar(0, 600), "\r" + bar(531, 600), row(5000.0), bar(532, 600), row(6000.0), bar(533, 600)]
+    state = state_of(events_of(lines))
+    assert list(state.history.steps) == [531, 532, 533]
+    assert state.info.total_steps == 600
+
+
+def test_rows_of_a_resumed_run_that_come_at_once_are_spaced_by_their_epochs() -> None:
+    rows = [row(1000.0 * n, extra=f", 'epoch': {1 + n * 0.01:.2f}") for n in range(1, 6)]
+    state = state_of(events_of([bar(0, 3000), *rows, bar(1055, 3000)]))
+    assert list(state.history.steps)[-1] == 1050
+    assert any("one row for 10 steps" in note for note in state.info.notes)
+
+
+def test_a_bar_that_begins_anew_is_the_run_resumed() -> None:
+    lines = [bar(0), *(line for step in range(1, 9) for line in (row(1000.0 * step), bar(step)))]
+    lines += ["Killed", bar(0), "\r" + bar(6), row(6000.0), bar(6), "\r" + bar(7), row(7000.0), bar(7)]
+    events = events_of(lines)
+    assert [(event.from_step, event.attempt) for event in events if isinstance(event, Restart)] == [(6, 1)]
+    assert [event.step for event in events if isinstance(event, Step) and event.attempt] == [6, 7]
+
+
+def test_another_training_in_the_same_log_is_told_by_the_rows_beside_its_bar() -> None:
+    lines = [bar(0), row(1000.0), bar(1), row(2000.0), bar(2), "Killed", bar(0, 50)]
+    lines += [bar(1, 50), row(100.0), bar(1, 50), bar(2, 50), row(200.0), bar(2, 50), bar(3, 50)]
+    events = events_of(lines)
+    state = state_of(events)
+    assert state.info.total_steps == 50
+    assert [event.step for event in events if isinstance(event, Step) and event.attempt] == [1, 2]
+
+
+def test_the_bar_of_an_evaluation_is_no_other_training() -> None:
+    evaluation = [bar(step, 7) for step in range(8)]
+    lines = [bar(0), row(1000.0), *evaluation, "{'eval_loss': 0.5}", bar(1), row(2000.0), *evaluation, bar(2)]
+    events = events_of(lines)
+    assert not [event for event in events if isinstance(event, Restart)]
+    assert state_of(events).info.total_steps == 20
+
+
+def test_a_row_that_is_printed_again_counts_once() -> None:
+    lines = [bar(0), row(1000.0), row(1000.0), bar(1), row(2000.0), bar(2)]
+    assert steps_of(events_of(line.replace("nan", "1.0") for line in lines)) == [1, 2]
