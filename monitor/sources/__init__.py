@@ -14,6 +14,7 @@ from ..source import Format
 BUILT_IN = (
     "..recorder:FORMAT",
     ".tinker:FORMAT",
+    ".tinker:CONSOLE",
     ".verl:CONSOLE",
     ".verl:FILE_LOGGER",
     ".verl:FOLDER",
