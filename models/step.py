@@ -1,6 +1,6 @@
 """One optimiser step and one evaluation, in canonical names and units."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -89,6 +89,23 @@ class Step(Value):
 
     raw: dict[str, float] = {}
     """Every numeric key of the log under its own name; may hold NaN and infinities as logged."""
+
+    @classmethod
+    def of(cls, told: dict[str, Any]) -> "Step":
+        """A step of values that have their types already: a reader of logs has made them floats one by one.
+
+        Unlike the constructor it looks at none of them, which would take longer than parsing the row did.
+        """
+        step = cls.__new__(cls)
+        put = object.__setattr__  # a value does not let itself be changed
+        put(step, "__dict__", {**_DEFAULTS, "phases": {}, "raw": {}, **told})
+        put(step, "__pydantic_fields_set__", set(told))
+        put(step, "__pydantic_extra__", None)
+        put(step, "__pydantic_private__", None)
+        return step
+
+
+_DEFAULTS = {name: field.default for name, field in Step.model_fields.items()}
 
 
 class Eval(Value):

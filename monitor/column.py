@@ -1,145 +1,162 @@
 """One quantity over the rows of a history, NaN where unknown. Its one rule: only known cells cost memory.
 
-Rows are kept in blocks, a block in which nothing was known not at all. The newest rows stand as they came;
-what lies some 30,000 rows back is packed: one number where it was always the same, and single precision
-where that is enough.
+Rows come in blocks. The newest are kept as rows (`newest`), those before as an array a column, and what lies
+some 16,000 rows back is packed (`packing`). A block in which nothing was known is not kept at all.
+
+The screen reads in one thread while the fold writes in another: whatever is let go of has been put in its new
+place before.
 """
 
-import math
 from array import array
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple, overload
 
-NAN = math.nan
-ROWS = 1024
-"""In a block."""
-UNPACKED = 32
-"""Full blocks behind the open one that stand as they came: most runs end before packing pays."""
-SINGLE = 2.0**24
-"""Below it, single precision holds seven digits, and whole numbers exactly."""
+from .newest import NAN, ROWS, Newest
+from .packing import Packed, packed, unpacked
+
+UNPACKED = 3
+"""Blocks of a column that stand as they came: most runs end before packing pays."""
 
 
 class Block(NamedTuple):
-    """A block that is full: `length` cells from row `first` on, as one number where all are the same."""
+    """Cells from row `first` on, all of one block of rows."""
 
     first: int
-    length: int
     cells: "array[float]"
 
-    def at(self, index: int) -> float:
+    def at(self, row: int) -> float:
         """The cell of a row."""
-        offset = index - self.first
-        if not 0 <= offset < self.length:
-            return NAN
-        return self.cells[offset if len(self.cells) > 1 else 0]
+        offset = row - self.first
+        return self.cells[offset] if 0 <= offset < len(self.cells) else NAN
 
-    def unpacked(self) -> "array[float]":
-        """All cells."""
-        same = len(self.cells) < self.length
-        return array("d", [self.cells[0]]) * self.length if same else array("d", self.cells)
+    def part(self, start: int, stop: int) -> "array[float]":
+        """The cells of the rows from `start` to before `stop`, be they there or not."""
+        since, until = max(start, self.first), min(stop, self.first + len(self.cells))
+        if since >= until:
+            return _unknown(stop - start)
+        known = self.cells[since - self.first : until - self.first]
+        return (
+            known if len(known) == stop - start else _unknown(since - start) + known + _unknown(stop - until)
+        )
+
+    def joined(self, first: int, cells: "array[float]") -> "Block":
+        """With other cells, which win over those that are there."""
+        if first < self.first:
+            both = self.part(first, max(first + len(cells), self.first + len(self.cells)))
+            both[: len(cells)] = cells
+            return Block(first, both)
+        offset = first - self.first
+        self.cells.extend(_unknown(offset - len(self.cells)))
+        self.cells[offset : offset + len(cells)] = cells
+        return self
 
 
 class Column(Sequence[float]):
-    """Cells by row. It is as long as `rows`, or, without these, as its last known cell.
+    """Cells by row. It is as long as `rows`, or, without these, as its last cell that was told.
 
-    `exact`: cells of packed blocks are kept to the last digit, not to seven.
+    `exact`: cells of packed blocks are kept to the last digit, not to seven. `newest`: where the table has
+    the rows that are not in blocks yet; there the column is called `name`.
     """
 
-    __slots__ = ("_blocks", "_exact", "_open", "_rows")
+    __slots__ = ("_blocks", "_end", "_exact", "_name", "_newest", "_old", "_read", "_rows")
 
-    def __init__(self, rows: "array[int] | None" = None, exact: bool = False) -> None:
+    def __init__(
+        self,
+        rows: "array[int] | None" = None,
+        exact: bool = False,
+        newest: Newest | None = None,
+        name: str = "",
+    ) -> None:
         self._rows = rows
         self._exact = exact
+        self._newest = newest
+        self._name = name
         self._blocks: dict[int, Block] = {}
-        self._open: tuple[int, array[float]] = 0, array("d")
-        """The row of its first cell, and the cells: one value, as the screen reads while the fold writes."""
+        self._old: dict[int, Packed] = {}
+        """What is in `_blocks` as well is out of date here."""
+        self._read: tuple[Packed, Block] | None = None
+        """The packed block that was read last, and what it holds."""
+        self._end = 0
+        """The row behind the last cell of a block."""
 
     def __len__(self) -> int:
         if self._rows is not None:
             return len(self._rows)
-        first, cells = self._open
-        return first + len(cells)
+        return max(self._end, self._newest.rows.end(self._name) if self._newest else 0)
 
     @overload
     def __getitem__(self, index: int) -> float: ...
     @overload
     def __getitem__(self, index: slice) -> "array[float]": ...
     def __getitem__(self, index: int | slice) -> "float | array[float]":
+        length = len(self)
         if isinstance(index, slice):
-            return array("d", map(self.at, range(*index.indices(len(self)))))
+            start, stop, step = index.indices(length)
+            if step == 1:
+                return sum(self._parts(start, stop), array("d"))
+            return array("d", map(self.at, range(start, stop, step)))
         if index < 0:
-            index += len(self)
-        if not 0 <= index < len(self):
+            index += length
+        if not 0 <= index < length:
             raise IndexError(index)
         return self.at(index)
 
     def __iter__(self) -> Iterator[float]:
-        return map(self.at, range(len(self)))
+        return chain.from_iterable(self._parts(0, len(self)))
 
-    def at(self, index: int) -> float:
+    def at(self, row: int) -> float:
         """The cell of a row; NaN where it was never written."""
-        first, cells = self._open
-        offset = index - first
-        if offset >= 0:
-            return cells[offset] if offset < len(cells) else NAN
-        block = self._blocks.get(index // ROWS)
-        return NAN if block is None else block.at(index)
+        if self._newest is not None and row >= (newest := self._newest.rows).first:
+            return newest.at(row, self._name)
+        block = self._block(row // ROWS)
+        return NAN if block is None else block.at(row)
 
-    def put(self, index: int, value: float) -> None:
-        """Write the cell of a row, a new one or an old one."""
-        first, cells = self._open
-        number, newest = index // ROWS, first // ROWS
-        if number < newest:
-            self._put_back(number, index, value)
-        elif number > newest or not cells:
-            if cells:
-                self._blocks[newest] = Block(first, len(cells), cells)
-                self._pack(number - 1 - UNPACKED)
-            self._open = index, array("d", [value])
-        else:
-            self._open = min(first, index), _written(first, cells, index, value)
+    def put(self, row: int, value: float) -> None:
+        """Write the cell of a row that is not among the newest."""
+        self._end = max(self._end, row + 1)
+        block = self._block(row // ROWS)
+        if block is None or block.at(row) != value:
+            self._keep(row // ROWS, block, row, array("d", [value]))
 
-    def open_at(self, index: int) -> "array[float] | None":
-        """The open block, if row `index` is the next one and belongs into it."""
-        first, cells = self._open
-        return cells if cells and first + len(cells) == index and index % ROWS else None
+    def add(self, first: int, cells: "array[float]", end: int) -> None:
+        """Take over newest rows, all of one block; `end` is the row behind the last cell that was told."""
+        self._end = max(self._end, end)
+        if cells[0] != cells[0] or cells[-1] != cells[-1]:  # such as a score that comes every fifty steps
+            known = [place for place, cell in enumerate(cells) if cell == cell]
+            if not known:
+                return
+            first, cells = first + known[0], cells[known[0] : known[-1] + 1]
+        self._keep(first // ROWS, self._block(first // ROWS), first, cells)
 
-    def _put_back(self, number: int, index: int, value: float) -> None:
-        """Into a block that has been packed, or left out."""
+    def _keep(self, number: int, block: Block | None, first: int, cells: "array[float]") -> None:
+        self._blocks[number] = block.joined(first, cells) if block is not None else Block(first, cells)
+        if len(self._blocks) > UNPACKED:
+            oldest = next(iter(self._blocks))
+            self._old[oldest] = packed(*self._blocks[oldest], self._exact)
+            del self._blocks[oldest]
+
+    def _block(self, number: int) -> Block | None:
         block = self._blocks.get(number)
-        if block is None:
-            self._blocks[number] = Block(index, 1, array("d", [value]))
-        else:
-            cells = _written(block.first, block.unpacked(), index, value)
-            self._blocks[number] = Block(min(block.first, index), len(cells), cells)
-            if number <= self._open[0] // ROWS - UNPACKED:
-                self._pack(number)
+        if block is not None or number not in self._old:
+            return block
+        old, read = self._old[number], self._read
+        if read is None or read[0] is not old:
+            read = self._read = old, Block(old.first, unpacked(old))
+        return read[1]
 
-    def _pack(self, number: int) -> None:
-        block = self._blocks.get(number)
-        if block is not None:
-            self._blocks[number] = _packed(block.first, block.unpacked(), self._exact)
-
-
-def _written(first: int, cells: "array[float]", index: int, value: float) -> "array[float]":
-    """The cells from row `first` on with one more written before, among or behind them."""
-    if index < first:
-        return array("d", [value, *[NAN] * (first - index - 1)]) + cells
-    gap = index - first - len(cells)
-    if gap < 0:
-        cells[gap] = value
-    else:
-        cells.extend([*[NAN] * gap, value])
-    return cells
+    def _parts(self, start: int, stop: int) -> "Iterator[array[float]]":
+        """The cells of the rows from `start` to before `stop`, a part a block."""
+        while start < stop:
+            newest = self._newest.rows if self._newest is not None else None
+            if newest is not None and start >= newest.first:
+                yield Block(newest.first, newest.column(self._name)).part(start, stop)
+                return
+            until = min(stop, (start // ROWS + 1) * ROWS, newest.first if newest is not None else stop)
+            block = self._block(start // ROWS)
+            yield block.part(start, until) if block is not None else _unknown(until - start)
+            start = until
 
 
-def _packed(first: int, cells: "array[float]", exact: bool) -> Block:
-    if cells.count(cells[0]) == len(cells):
-        return Block(first, len(cells), cells[:1])
-    narrow = array("f", cells)
-    if exact:
-        fits = array("d", narrow).tobytes() == cells.tobytes()
-    else:
-        finite = cells if math.isfinite(sum(cells)) else [cell for cell in cells if math.isfinite(cell)]
-        fits = min(finite, default=0.0) > -SINGLE and max(finite, default=0.0) < SINGLE
-    return Block(first, len(cells), narrow if fits else array("d", cells))
+def _unknown(cells: int) -> "array[float]":
+    return array("d", [NAN]) * cells

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ..models.event import Event, SourceStatus
 from .lines import Lines
-from .source import Line, Parser, Transport
+from .source import Parser, Transport
 
 POLL_BYTES = 8 * 1024 * 1024
 """After this much a poll returns, so that the screen shows how far a long log has been read."""
@@ -34,13 +34,14 @@ class FileSource:
                 self._lines_before += self._lines.number
                 self._lines.restart()
                 events.extend(self._parser.restart())
-            events.extend(self._parsed(self._lines.feed(chunk)))
+            for line in self._lines.feed(chunk):
+                events.extend(self._parser.feed(line))
             left -= len(chunk.data)
             if left <= 0:
                 self.more = True
                 break
         if self._transport.settled:
-            events.extend(self._parsed(self._lines.flush()))
+            events.extend(self._last_line())
             if self._transport.state == "ended":
                 events.extend(self._flush())
         events.extend(self._changed_status())
@@ -48,15 +49,14 @@ class FileSource:
 
     def close(self) -> list[Event]:
         """What the last line and the parser had held back; lets go of the file."""
-        events = [*self._parsed(self._lines.flush()), *self._flush()]
+        events = [*self._last_line(), *self._flush()]
         events.extend(self._changed_status())
         self._transport.close()
         return events
 
-    def _parsed(self, lines: Iterator[Line]) -> Iterator[Event]:
-        feed = self._parser.feed
-        for line in lines:
-            yield from feed(line)
+    def _last_line(self) -> Iterator[Event]:
+        for line in self._lines.flush():
+            yield from self._parser.feed(line)
 
     def _flush(self) -> Iterator[Event]:
         """Once: a parser may say again what it holds back when it is asked again."""

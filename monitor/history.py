@@ -6,14 +6,16 @@ A cell that was unknown may become known (a step told in several lines); nothing
 import math
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping
-from operator import attrgetter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import itemgetter
+from typing import cast
 
 from ..models.step import COLUMNS, Eval, Step
 from .column import Column
+from .newest import NAN
 from .table import Table
 
-_canonical: Callable[[Step], tuple[float | None, ...]] = attrgetter(*COLUMNS)
+_canonical: Callable[[Mapping[str, object]], tuple[float | None, ...]] = itemgetter(*COLUMNS)
 
 
 class Row:
@@ -112,24 +114,28 @@ class History:
         A later part of the same step wins over an earlier one.
         """
         index = self._numbers.find(step.step, step.attempt)
+        cells = _canonical(step.__dict__)
         if index is None:
             index = self._append(step.step, step.attempt)
-        cells = zip(COLUMNS, _canonical(step), strict=True)
-        told = {name: value for name, value in cells if value is not None}
-        self._canonical.write(index, told)
-        self._note_nonfinite(index, told)
+            self._canonical.append([NAN if value is None else value for value in cells])
+        else:
+            told = zip(COLUMNS, cells, strict=True)
+            self._canonical.write(index, {name: value for name, value in told if value is not None})
+        if not math.isfinite(sum(filter(None, cells))):
+            self._note_nonfinite(index, zip(COLUMNS, cells, strict=True))
         if step.phases:
-            self._phases.write(index, {name: seconds for name, seconds in step.phases.items()})
+            self._phases.write(index, cast("dict[str, float]", step.phases))
         if step.raw:
             self._raw.write(index, step.raw)
-            self._note_nonfinite(index, step.raw)
+            if not math.isfinite(sum(step.raw.values())):
+                self._note_nonfinite(index, step.raw.items())
         self.trained_upper_bound |= step.trained_upper_bound
         return index
 
     def set(self, name: str, index: int, value: float | None) -> None:
         """Fill in a derived canonical quantity."""
         if value is not None:
-            self._canonical.put(name, index, value)
+            self._canonical.write(index, {name: value})
 
     def restart(self, from_step: int) -> None:
         """Steps from `from_step` on no longer count as progress."""
@@ -149,11 +155,9 @@ class History:
         self._numbers.add(step, attempt, index)
         return index
 
-    def _note_nonfinite(self, index: int, values: Mapping[str, float]) -> None:
-        if math.isfinite(sum(values.values())):
-            return
-        broken = {name: value for name, value in values.items() if not math.isfinite(value)}
-        if broken:
+    def _note_nonfinite(self, index: int, values: Iterable[tuple[str, float | None]]) -> None:
+        broken = {name: value for name, value in values if value is not None and not math.isfinite(value)}
+        if broken:  # or the sum alone was too large
             self.nonfinite.setdefault(index, {}).update(broken)
 
 

@@ -1,7 +1,5 @@
 """The fold: reduce(state, event) -> state. Pure but for the shared, append-only history."""
 
-from dataclasses import replace
-
 from ..models.event import (
     Ended,
     Event,
@@ -24,44 +22,33 @@ LOGGED_BEHIND_S = 60.0
 
 def reduce(state: RunState, event: Event) -> RunState:
     """The state after one event."""
-    revision = state.revision + 1
     match event:
         case Step():
             return _step(state, event)
         case Eval():
             state.history.evals.append(event)
-            return replace(state, revision=revision, last_event_at=_later(state, event.ended_at))
+            return state.after(last_event_at=_later(state, event.ended_at))
         case RunInfo():
-            return replace(state, revision=revision, info=state.info.merged(event))
+            return state.after(info=state.info.merged(event))
         case Progress():
             return _progress(state, event)
         case Restart():
             state.history.restart(event.from_step)
-            return replace(
-                state,
-                revision=revision,
-                attempt=max(state.attempt, event.attempt),
-                amended=state.amended + 1,
-                ended=None,
-            )
+            attempt = max(state.attempt, event.attempt)
+            return state.after(attempt=attempt, amended=state.amended + 1, ended=None)
         case Totals():
-            return replace(state, revision=revision, totals=event)
+            return state.after(totals=event)
         case Ended():
-            return replace(
-                state,
-                revision=revision,
-                ended=event,
-                closed=len(state.history),
-                last_event_at=_later(state, event.at),
-            )
+            last_event_at = _later(state, event.at)
+            return state.after(ended=event, closed=len(state.history), last_event_at=last_event_at)
         case SourceStatus():
-            return replace(state, revision=revision, sources=_sources(state, event))
+            return state.after(sources=_sources(state, event))
         case GpuSample():
             return _gpus(state, event)
         case Serving():
-            return replace(state, revision=revision, serving={**state.serving, event.host: event})
+            return state.after(serving={**state.serving, event.host: event})
         case LogLine():
-            return replace(state, revision=revision, logs=(*state.logs, event)[-LOGS_KEPT:])
+            return state.after(logs=(*state.logs, event)[-LOGS_KEPT:])
 
 
 def _gpus(state: RunState, event: GpuSample) -> RunState:
@@ -76,12 +63,7 @@ def _gpus(state: RunState, event: GpuSample) -> RunState:
     }
     if before is None or event.at > before.at:
         state.gpu_trace.add(event)
-    return replace(
-        state,
-        revision=state.revision + 1,
-        gpus={**others, event.host: event},
-        gpu_tally=state.gpu_tally.add(before, event),
-    )
+    return state.after(gpus={**others, event.host: event}, gpu_tally=state.gpu_tally.add(before, event))
 
 
 def _is_logged(sample: GpuSample) -> bool:
@@ -97,7 +79,7 @@ def _reads_the_same(first_hand: GpuSample, logged: GpuSample) -> bool:
 
 def close(state: RunState) -> RunState:
     """Nothing more is to come: every step told is as complete as it will be."""
-    return replace(state, revision=state.revision + 1, closed=len(state.history))
+    return state.after(closed=len(state.history))
 
 
 def _step(state: RunState, event: Step) -> RunState:
@@ -109,9 +91,7 @@ def _step(state: RunState, event: Step) -> RunState:
     closed = max(state.closed, len(history) - OPEN_ROWS)
     if event.complete:
         closed = max(closed, index + 1)
-    return replace(
-        state,
-        revision=state.revision + 1,
+    return state.after(
         closed=closed,
         amended=state.amended + (index < state.closed),
         attempt=max(state.attempt, event.attempt),
@@ -133,11 +113,11 @@ def _sources(state: RunState, event: SourceStatus) -> dict[tuple[str, str], Sour
 
 def _progress(state: RunState, event: Progress) -> RunState:
     """The latest of each field; a new attempt starts from nothing, and the time of the old one is kept."""
-    before, revision = state.progress, state.revision + 1
+    before = state.progress
     if before is None or before.attempt != event.attempt:
-        return replace(state, revision=revision, progress=event, earlier_shown_s=state.shown_s)
+        return state.after(progress=event, earlier_shown_s=state.shown_s)
     told = event.model_dump(exclude_none=True)
-    return replace(state, revision=revision, progress=before.model_copy(update=told))
+    return state.after(progress=before.model_copy(update=told))
 
 
 def _later(state: RunState, at: float | None) -> float | None:

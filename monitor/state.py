@@ -1,6 +1,7 @@
 """What is known of a run at one moment: the value that the fold makes and everything else reads."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..models.event import Ended, LogLine, Progress, SourceStatus, Totals
 from ..models.gpu import GpuSample, Serving
@@ -14,7 +15,7 @@ OPEN_ROWS = 2
 """How many of the newest steps may still be waiting for parts (asynchronous trainers interleave two)."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class RunState:
     """A run so far.
 
@@ -47,6 +48,12 @@ class RunState:
     clip_why: str = ""
     last_event_at: float | None = None
     """Unix seconds of the newest thing that carries a time."""
+
+    def after(self, **changes: Any) -> "RunState":
+        """The state that an event leads to, as by `dataclasses.replace`, which takes much longer."""
+        state = object.__new__(RunState)
+        state.__dict__.update(self.__dict__, revision=self.revision + 1, **changes)
+        return state
 
     @property
     def last_row(self) -> Row | None:

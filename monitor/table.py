@@ -1,11 +1,15 @@
-"""Columns by name, written a row at a time. Its one rule: a row with the names of the row before is appended
-in one go, since a log has the same names in nearly every row.
+"""Columns by name, written a row at a time. Its one rule: rows are gathered, and handed to the columns a
+block at a time, since sixty writes a row are most of what a long log costs.
 """
 
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from .column import ROWS, Column
+from .column import Column
+from .newest import ROWS, Newest, Rows
+
+SPARE = 64
+"""So many cells of a row may be empty before names that do not come any more are let go of."""
 
 
 class Table:
@@ -16,46 +20,56 @@ class Table:
     """
 
     def __init__(
-        self, names: tuple[str, ...] = (), rows: "array[int] | None" = None, exact: bool = False
+        self, names: Sequence[str] = (), rows: "array[int] | None" = None, exact: bool = False
     ) -> None:
-        self.columns = {name: Column(rows, exact) for name in names}
+        self._newest = Newest(names)
         self._exact = exact
-        self._appends: dict[str, Callable[[float], None]] = {}
-        """How the columns of the row before are gone on with."""
-        self._next = -1
-        """The only row for which that holds."""
+        self.columns = {name: Column(rows, exact, self._newest, name) for name in names}
 
-    def put(self, name: str, index: int, value: float) -> None:
-        """Write one cell of a column that is there."""
-        self.columns[name].put(index, value)
-        if name in self._appends:
-            self._next = -1
+    def append(self, cells: Iterable[float]) -> None:
+        """Add the next row, with a cell for each name in their order, NaN where unknown."""
+        self._newest.rows.append(cells)
+        self._settle_if_full()
 
-    def write(self, index: int, values: Mapping[str, float]) -> None:
+    def write(self, row: int, values: Mapping[str, float]) -> None:
         """Put the values of a row in their columns: a new row, or more of an old one."""
-        appends = self._appends
-        if index != self._next:
-            appends.clear()
-        if appends.keys() == values.keys():
-            for name, value in values.items():
-                appends[name](value)
-        else:
-            for name in appends.keys() - values.keys():
-                del appends[name]
-            for name, value in values.items():
-                append = appends.get(name)
-                if append is not None:
-                    append(value)
-                else:
-                    self._put(name, index, value)
-        self._next = index + 1 if (index + 1) % ROWS else -1
+        rows = self._newest.rows
+        if row != rows.next or not rows.took(values):
+            self._write_some(row, values)
+        self._settle_if_full()
 
-    def _put(self, name: str, index: int, value: float) -> None:
-        """Write a cell that the row before does not lead up to; the next row may go on from it."""
-        column = self.columns.get(name)
-        if column is None:
-            column = self.columns[name] = Column(exact=self._exact)
-        column.put(index, value)
-        cells = column.open_at(index + 1)
-        if cells is not None:
-            self._appends[name] = cells.append
+    def _write_some(self, row: int, values: Mapping[str, float]) -> None:
+        """Write a row that is not the next one, or has not the names of those before it."""
+        rows = self._newest.rows
+        new = [name for name in values if name not in rows.places]
+        for name in new:
+            if name not in self.columns:
+                self.columns[name] = Column(None, self._exact, self._newest, name)
+        if row >= rows.first:
+            crowded = new and len(rows.names) + len(new) > 2 * len(values) + SPARE
+            if crowded or row // ROWS != rows.first // ROWS:
+                self._settle(rows)
+        rows = self._newest.rows
+        if row < rows.first:
+            for name, value in values.items():
+                self.columns[name].put(row, value)
+            return
+        if not rows.cells:
+            rows = self._newest.rows = Rows(row, tuple(values))
+        elif rows.unusual:
+            others = [name for name in rows.names if name not in values]
+            rows = self._newest.rows = rows.relaid((*values, *others), len(values))
+        elif new:
+            rows = self._newest.rows = rows.relaid((*rows.names, *new), rows.usual)
+        rows.fill(row, values)
+
+    def _settle_if_full(self) -> None:
+        rows = self._newest.rows
+        if rows.next % ROWS == 0 and rows.cells:
+            self._settle(rows)
+
+    def _settle(self, rows: Rows) -> None:
+        """Hand the newest rows to the columns. Rows to come are likely to have the names of the last one."""
+        for name in rows.names:
+            self.columns[name].add(rows.first, rows.column(name), rows.end(name))
+        self._newest.rows = Rows(rows.next, rows.names[: rows.usual] if rows.fits else ())

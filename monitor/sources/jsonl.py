@@ -5,7 +5,7 @@ which key was taken for what. Several rows of one step are parts of it.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -60,34 +60,41 @@ class JsonlParser:
         self._last: int | None = None
         self._several = False
         """Whether steps have come in several rows: then a row alone does not complete one."""
+        self._total: float | None = None
         self._told = Told()
         self._taken: set[str] = set()
-        self._keymap: KeyMap | None = None
         self._looked: frozenset[str] = frozenset()
+        self._keymap: KeyMap | None = None
+        """The framework's, once the keys have told whose they are."""
+        self._names: frozenset[str] = frozenset()
+        """The keys of the row before."""
+        self._present: KeyMap | None = None
+        """What of the framework's table these are."""
 
-    def feed(self, line: Line) -> Iterator[Event]:
+    def feed(self, line: Line) -> Iterable[Event]:
         """The events of one row."""
-        if not line.text.strip():
-            return
         row = read_row(line.text)
         if row is None:
-            self._bad(line, "not a JSON object")
-            return
+            if line.text.strip():
+                self._bad(line, "not a JSON object")
+            return ()
         found = step_of(row)
         if found is None:
-            return  # such as a row that holds the configuration
+            return ()  # such as a row that holds the configuration
         key, step = found
         values = _flat(row)
         values.pop(key, None)
         if not values:
-            return
-        yield from self._place(step, line)
+            return ()
+        events = [*self._place(step, line), *self._facts(values)]
+        fields = self._fields(step, values, events)
         at = _time(values) or line.at
-        yield from self._facts(values)
-        known: dict[str, Any] = {"attempt": self._attempt, "complete": not self._several}
         if at is not None:
-            known["ended_at"] = at
-        yield Step.model_validate({**self._fields(step, values), **known, "raw": values})
+            fields["ended_at"] = at
+        events.append(
+            Step.of({**fields, "attempt": self._attempt, "complete": not self._several, "raw": values})
+        )
+        return events
 
     def flush(self) -> Iterator[Event]:
         """Nothing is held back."""
@@ -97,38 +104,45 @@ class JsonlParser:
         """The file is written anew: its first row tells from which step on."""
         return iter(())
 
-    def _place(self, step: int, line: Line) -> Iterator[Event]:
+    def _place(self, step: int, line: Line) -> Sequence[Event]:
         """A step lower than the one before was run again."""
-        if self._last is None:
-            first = step if step in (0, 1) else None
-            yield from self._told.news(RunInfo(framework="unknown", first_step=first))
-        elif step < self._last:
-            self._attempt += 1
-            yield Restart(from_step=step, attempt=self._attempt, at=line.at)
-        self._several = self._several or step == self._last
-        self._last = step
+        before, self._last = self._last, step
+        if before is None:
+            return self._told.news(RunInfo(framework="unknown", first_step=step if step in (0, 1) else None))
+        self._several = self._several or step == before
+        if step >= before:
+            return ()
+        self._attempt += 1
+        return (Restart(from_step=step, attempt=self._attempt, at=line.at),)
 
-    def _facts(self, values: Mapping[str, float]) -> Iterator[Event]:
-        total = next((values[key] for key in TOTAL_KEYS if key in values), None)
-        if total is not None and 0 < total < 1e12 and total == int(total):
-            yield from self._told.news(RunInfo(total_steps=int(total)))
-        if self._keymap is None and not values.keys() <= self._looked:
-            self._looked = self._looked | values.keys()
-            self._keymap = keymap_of(self._looked, KEYMAPS)
-            if self._keymap is not None:
-                note = f"the keys are those of {self._keymap.framework}"
-                yield from self._told.news(RunInfo(framework=self._keymap.framework, notes=(note,)))
-        if self._keymap is None:
-            _, taken = fields_of(values)
-            news = [f"{name} = {key}" for name, key in taken.items() if name not in self._taken]
-            if news:
-                self._taken.update(taken)
-                yield from self._told.news(RunInfo(notes=(f"taken by their names: {', '.join(news)}",)))
+    def _facts(self, values: Mapping[str, float]) -> Sequence[Event]:
+        """How many steps there are to be, and whose keys these are."""
+        facts: list[Event] = []
+        total = next((values[key] for key in TOTAL_KEYS if key in values), self._total)
+        if total is not None and total != self._total:
+            self._total = total
+            if 0 < total < 1e12 and total == int(total):
+                facts += self._told.news(RunInfo(total_steps=int(total)))
+        if values.keys() != self._names:
+            self._names = frozenset(values)
+            if self._keymap is None and not self._names <= self._looked:
+                self._looked |= self._names
+                self._keymap = keymap_of(self._looked, KEYMAPS)
+                if self._keymap is not None:
+                    note = f"the keys are those of {self._keymap.framework}"
+                    facts += self._told.news(RunInfo(framework=self._keymap.framework, notes=(note,)))
+            self._present = self._keymap and self._keymap.among(self._names)
+        return facts
 
-    def _fields(self, step: int, values: Mapping[str, float]) -> dict[str, Any]:
-        if self._keymap is not None:
-            return self._keymap.step(step, values)
+    def _fields(self, step: int, values: Mapping[str, float], events: list[Event]) -> dict[str, Any]:
+        """The fields of a step; what is taken by its name alone is added to the events."""
+        if self._present is not None:
+            return self._present.step(step, values)
         fields, taken = fields_of(values)
+        news = [f"{name} = {key}" for name, key in taken.items() if name not in self._taken]
+        if news:
+            self._taken.update(taken)
+            events += self._told.news(RunInfo(notes=(f"taken by their names: {', '.join(news)}",)))
         known: dict[str, Any] = {"step": step, **fields}
         if "clip_ratio" in fields:
             known["clip_reliable"] = True
@@ -141,7 +155,7 @@ class JsonlParser:
             self.first_bad = f"line {line.number}: {why}"
 
 
-def read_row(text: str) -> Mapping[str, object] | None:
+def read_row(text: str) -> dict[str, object] | None:
     """A row, or None where the line is no JSON object."""
     try:
         value: object = from_json(text)
@@ -161,8 +175,8 @@ def step_of(row: Mapping[str, object]) -> tuple[str, int] | None:
     return None
 
 
-def _flat(row: Mapping[str, object]) -> dict[str, float]:
-    """The numbers of a row, those of dicts within it under `outer/inner`."""
+def _flat(row: dict[str, object]) -> dict[str, float]:
+    """The numbers of a row, which is used up; those of dicts within it under `outer/inner`."""
     plain = floats_of(row)
     if plain is not None:
         return plain
@@ -207,7 +221,7 @@ def _score(probe: Probe) -> float:
     return LOWEST if any(fields_of(values)[0] for values in measured) else LOWEST / 2
 
 
-def _measured(row: Mapping[str, object]) -> dict[str, float]:
+def _measured(row: dict[str, object]) -> dict[str, float]:
     """The numbers of a row that has a step."""
     found = step_of(row)
     if found is None:

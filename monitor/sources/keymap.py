@@ -7,15 +7,15 @@ truthful source of a quantity first. What is in no table stays available under i
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from ...models.run import Framework
 from ...models.step import PhaseName
 from ..tells import Tells
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(NamedTuple):
     """A raw key, the field of Step that it fills, and what to multiply by to get the canonical unit."""
 
     name: str
@@ -23,7 +23,7 @@ class Key:
     factor: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class KeyMap:
     """All that is known of one framework's keys."""
 
@@ -54,10 +54,11 @@ class KeyMap:
     def values(self, raw: Mapping[str, float]) -> dict[str, float]:
         """Canonical values by field name; keys whose number is not finite count as not there."""
         values: dict[str, float] = {}
-        for key in self.fields:
-            value = raw.get(key.name)
-            if value is not None and key.field not in values and math.isfinite(value):
-                values[key.field] = value * key.factor
+        get, isfinite = raw.get, math.isfinite
+        for name, field, factor in self.fields:
+            value = get(name)
+            if value is not None and field not in values and isfinite(value):
+                values[field] = value * factor
         return values
 
     def phase_seconds(self, raw: Mapping[str, float]) -> dict[PhaseName, float]:
@@ -69,14 +70,27 @@ class KeyMap:
                 seconds[phase] = seconds.get(phase, 0.0) + value
         return seconds
 
+    def among(self, names: frozenset[str]) -> "KeyMap":
+        """The part of the table that rows with these keys can have: most rows of a log have the same."""
+        return _among(self, names)
+
     def under(self, prefix: str) -> "KeyMap":
         """The same table for a tracker that puts `prefix` before every training key."""
         return replace(
             self,
-            fields=tuple(replace(key, name=prefix + key.name) for key in self.fields),
+            fields=tuple(key._replace(name=prefix + key.name) for key in self.fields),
             phases=tuple((prefix + name, phase) for name, phase in self.phases),
             signs=tuple(prefix + sign for sign in self.signs),
         )
+
+
+@lru_cache(maxsize=256)
+def _among(keymap: KeyMap, names: frozenset[str]) -> KeyMap:
+    return replace(
+        keymap,
+        fields=tuple(key for key in keymap.fields if key.name in names),
+        phases=tuple(phase for phase in keymap.phases if phase[0] in names),
+    )
 
 
 def tells_of(keymap: KeyMap, **own: str) -> Tells:

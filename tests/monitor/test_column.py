@@ -8,8 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rltop.models.step import Step
-from rltop.monitor.column import ROWS, SINGLE, UNPACKED, Column
+from rltop.monitor.column import UNPACKED, Column
 from rltop.monitor.history import History
+from rltop.monitor.newest import ROWS
+from rltop.monitor.packing import SINGLE, packed, unpacked
 from rltop.monitor.table import Table
 
 FAR = ROWS * (UNPACKED + 4)
@@ -46,6 +48,72 @@ def test_rows_written_whole_give_the_cells_of_rows_written_singly(
     assert table.columns.keys() == columns.keys()
     for name, column in columns.items():
         assert list(map(repr, table.columns[name])) == list(map(repr, column))
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 3),
+            st.dictionaries(st.sampled_from("abcdefgh"), st.one_of(numbers, st.just(math.nan))),
+        ),
+        max_size=60,
+    ),
+    st.integers(ROWS - 40, ROWS),
+)
+@settings(max_examples=100)
+def test_parts_of_the_newest_rows_are_written_over_those_before(
+    told: list[tuple[int, dict[str, float]]], first: int
+) -> None:
+    """Each part is of a new row (0) or of one so many rows back, about where a block ends."""
+    table, cells, ends = Table(), dict[tuple[str, int], float](), dict[str, int]()
+    newest = first - 1
+    for back, values in told:
+        row = newest + 1 if back == 0 or newest < first + back else newest - back + 1
+        newest = max(newest, row)
+        table.write(row, values)
+        for name, value in values.items():
+            cells[name, row] = value
+            ends[name] = max(ends.get(name, 0), row + 1)
+    assert {name: len(column) for name, column in table.columns.items()} == ends
+    for name, column in table.columns.items():
+        expected = [cells.get((name, row), math.nan) for row in range(ends[name])]
+        assert list(map(repr, column[first:])) == list(map(repr, expected[first:]))
+        assert list(map(repr, column)) == list(map(repr, expected))
+        assert all(same(column[row], expected[row]) for row in range(first, ends[name]))
+
+
+def test_names_that_change_for_good_become_the_usual_ones() -> None:
+    table = Table()
+    for row in range(100):
+        table.write(row, {"a": row, "b": row} if row < 50 else {"b": row, "c": row, "d": row})
+    assert [len(table.columns[name]) for name in "abcd"] == [50, 100, 100, 100]
+    assert list(table.columns["b"]) == list(range(100))
+    assert table.columns["c"][49:52] == pytest.approx([math.nan, 50, 51], nan_ok=True)
+
+
+def test_what_was_read_of_the_newest_rows_stays_true_when_they_go_into_a_block() -> None:
+    table = Table()
+    for row in range(ROWS - 1):
+        table.write(row, {"a": float(row), "b": 1.0})
+    before = iter(table.columns["a"])
+    assert next(before) == 0.0
+    table.write(ROWS - 1, {"a": 5.0, "b": 1.0})
+    table.write(ROWS, {"a": 6.0, "b": 1.0})
+    assert list(before) == list(map(float, range(1, ROWS - 1)))
+    assert table.columns["a"][ROWS - 2 :] == array("d", [ROWS - 2, 5.0, 6.0])
+
+
+@given(st.lists(st.floats(), min_size=1, max_size=50), st.integers(0, 9))
+def test_what_is_packed_to_the_last_digit_is_unpacked_to_the_last_digit(
+    cells: list[float], times: int
+) -> None:
+    whole = array("d", cells * (times + 1))
+    assert unpacked(packed(0, whole, exact=True)).tobytes() == whole.tobytes()
+
+
+def test_neighbours_that_are_alike_take_less_room() -> None:
+    cells = array("d", (0.5 + row / 1e6 for row in range(ROWS)))
+    assert sum(map(len, packed(0, cells, exact=False).planes)) < 2.5 * ROWS
 
 
 def filled(values: list[float], exact: bool) -> Column:
