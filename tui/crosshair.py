@@ -77,7 +77,9 @@ def crossed(lines: Sequence[Line], plot: Plot, placed: Placed, at: float) -> lis
     if not 0 <= column < view.width:
         return list(lines)
     points = {
-        view.row(value): curve.ink for curve in plot.curves if (value := value_at(curve, at)) is not None
+        placed.view_of(curve).row(value): curve.ink
+        for curve in plot.curves
+        if (value := value_at(curve, at)) is not None
     }
     crossed: list[Line] = []
     for row, line in enumerate(lines):

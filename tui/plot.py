@@ -6,9 +6,10 @@ and all of them over the band, which shines through as a ground of its own.
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from types import MappingProxyType
 from typing import NamedTuple
 
 from . import axis, raster
@@ -34,6 +35,8 @@ class Curve:
     dash: tuple[int, int] | None = None
     name: str = ""
     """What the crosshair calls it, where a chart has several."""
+    right: bool = False
+    """Whether its values are those of the axis at the right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,8 @@ class Plot:
     """Where the crosshair stands."""
     log: bool = False
     """Whether y is in decades; what is not above 0 is then left out."""
+    right: tuple[float, float] | None = None
+    """What a second y axis must cover, for the curves that are on it. Not where y is in decades."""
 
 
 class Placed(NamedTuple):
@@ -117,6 +122,13 @@ class Placed(NamedTuple):
     """Cells before the grid: labels of y, and the axis."""
     labels: dict[int, str]
     """By row."""
+    right: View | None = None
+    """The same grid by the values of the axis at the right."""
+    right_labels: Mapping[int, str] = MappingProxyType({})
+
+    def view_of(self, curve: Curve) -> View:
+        """The grid by the values of the axis that a curve is on."""
+        return self.right if curve.right and self.right is not None else self.view
 
 
 def place(plot: Plot, width: int, height: int, gutter: int = 0) -> Placed | None:
@@ -134,10 +146,17 @@ def place(plot: Plot, width: int, height: int, gutter: int = 0) -> Placed | None
         low, high, step = axis.scale(plot.y_low, plot.y_high, rows)
         labels = {value: plot.y_label(value, step) for value in axis.ticks(low, high, step)}
     gutter = max([gutter, *(len(text) for text in labels.values())])
-    view = View(plot.x_low, plot.x_high, low, high, width - gutter - 2, rows)
+    other = None if plot.right is None else axis.scale(*plot.right, rows)
+    named = {} if other is None else {v: plot.y_label(v, other.step) for v in axis.ticks(*other)}
+    beside = 0 if other is None else 1 + max((len(text) for text in named.values()), default=0)
+    view = View(plot.x_low, plot.x_high, low, high, width - gutter - 2 - beside, rows)
     if view.width < 4:
         return None
-    return Placed(view, gutter + 2, {view.row(value): text for value, text in labels.items()})
+    at = {view.row(value): text for value, text in labels.items()}
+    if other is None:
+        return Placed(view, gutter + 2, at)
+    right = replace(view, y_low=other.low, y_high=other.high)
+    return Placed(view, gutter + 2, at, right, {right.row(value): text for value, text in named.items()})
 
 
 def in_decades(plot: Plot) -> Plot:
@@ -180,20 +199,28 @@ def draw(plot: Plot, width: int, height: int, plain: bool = False, gutter: int =
 
 def paint(plot: Plot, placed: Placed, width: int, plain: bool = False) -> list[Line]:
     """The lines of a plot that has been placed."""
-    view, left, labels = placed
+    view, left, labels = placed[:3]
+    beside = width - left - view.width
+    ink = next((curve.ink for curve in reversed(plot.curves) if curve.right), "label")
     lines: list[Line] = []
-    for index, body in enumerate(_cells(plot, view, plain)):
+    for index, body in enumerate(_cells(plot, placed, plain)):
         text = labels.get(index, "")
         last = index == view.height - 1
         edge = ("┼" if last else "┤") if text else ("└" if last else "│")
-        lines.append((Span(f"{text:>{left - 2}} ", "label"), Span(edge, "axis"), *_spans(body)))
+        line = (Span(f"{text:>{left - 2}} ", "label"), Span(edge, "axis"), *_spans(body))
+        if placed.right is not None:
+            text = placed.right_labels.get(index, "")
+            edge = ("┴" if last else "├") if text else ("┘" if last else "│")
+            line = (*line, Span(edge, "axis"), Span(f"{text:<{beside - 1}}", ink))
+        lines.append(line)
     if plot.x_axis:
         lines.append(_x_labels(plot, view, width, left))
     return lines
 
 
-def _cells(plot: Plot, view: View, plain: bool) -> list[list[Span]]:
+def _cells(plot: Plot, placed: Placed, plain: bool) -> list[list[Span]]:
     """Every cell of the grid as a one-character span, painted from the ground up."""
+    view = placed.view
     cells = _ground(plot, view)
     if plot.fan is not None:
         covers = raster.band(plot.fan.xs, plot.fan.lows, plot.fan.highs, view)
@@ -204,7 +231,7 @@ def _cells(plot: Plot, view: View, plain: bool) -> list[list[Span]]:
     for rule in plot.rules:
         _draw_level(cells, rule, view)
     for curve in plot.curves:
-        masks = raster.curve(curve.xs, curve.ys, view, curve.dash)
+        masks = raster.curve(curve.xs, curve.ys, placed.view_of(curve), curve.dash)
         for index, mask in enumerate(masks):
             if mask:
                 row, column = divmod(index, view.width)

@@ -78,13 +78,16 @@ def seen_through(plot: Plot, sight: Sight) -> Plot:
     if high <= low:
         return plot
     ys: list[float] = []
+    beside: list[float] = []
     for curve in plot.curves:
         start, stop = bisect_left(curve.xs, low), bisect_right(curve.xs, high)
         stretch = curve.ys[max(start - 1, 0) : stop + 1]
-        ys += (min(stretch), max(stretch)) if stretch else ()
+        (beside if curve.right else ys).extend((min(stretch), max(stretch)) if stretch else ())
     if plot.fan is not None:
         start, stop = bisect_left(plot.fan.xs, low), bisect_right(plot.fan.xs, high)
         ys += (*plot.fan.lows[start:stop], *plot.fan.highs[start:stop])
+    if plot.right is not None and beside:
+        plot = replace(plot, right=(min(beside), max(beside)))
     if not ys:
         return replace(plot, x_low=low, x_high=high)
     least, most = min(ys), max(ys)

@@ -14,7 +14,7 @@ from rltop.models.money import Bill, Meter, PriceBookRef
 from rltop.models.projection import FanPoint, FinalCost, Projection
 from rltop.models.run import RunInfo
 from rltop.models.settings import Settings
-from rltop.models.step import Step
+from rltop.models.step import Eval, Step
 from rltop.models.value import Quantiles
 from rltop.monitor.frame import Frame, ReplayPosition
 from rltop.monitor.history import History
@@ -477,3 +477,16 @@ def configured() -> Frame:
         info=run.info.model_copy(update=known),
         settings=run.settings.model_copy(update={"gpu_type": "B200", "usd_per_gpu_hour": 4.98}),
     )
+
+
+def with_evals() -> Frame:
+    """A run whose evaluations tell two shares and a length."""
+    frame = verl()
+    for step in range(0, 36, 5):
+        scores = {
+            "accuracy": 0.42 + 0.3 * (1 - math.exp(-step / 12)),
+            "pass@8": 0.61 + 0.2 * (1 - math.exp(-step / 10)),
+            "length": 610 + 290 * (step / 35) ** 2,
+        }
+        frame.state.history.evals.append(Eval(step=step, name="math500", scores=scores))
+    return frame

@@ -56,6 +56,7 @@ def run_of(kind: str) -> Frame:
         "tinker": lambda: demos.at_step("gsm8k-tinker", 41),
         "replay": lambda: demos.replayed_to("math-verl", 33),
         "gpus": frames.with_gpus,
+        "evals": frames.with_evals,
         "8 gpus": lambda: frames.with_many_gpus(1),
         "64 gpus": lambda: frames.with_many_gpus(8),
         "512 gpus": lambda: frames.with_many_gpus(64),
@@ -101,6 +102,7 @@ def run_of(kind: str) -> Frame:
         ("health-80x24", "verl", (80, 24), ("4",), "EVAL"),
         ("health-120x40", "verl", (120, 40), ("4",), "EVAL"),
         ("health-200x50", "verl", (200, 50), ("4",), "EVAL"),
+        ("health-evals-120x40", "evals", (120, 40), ("4",), "EVAL"),
         (
             "metrics-chart-120x40",
             "verl",

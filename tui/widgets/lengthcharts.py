@@ -1,5 +1,7 @@
 """Charts of the length screen: responses from the shortest to the longest, and those of the evaluations."""
 
+import math
+
 from ...models import text
 from ...monitor.frame import Frame
 from .. import axis
@@ -92,7 +94,7 @@ def eval_curves(frame: Frame, length: bool = False) -> tuple[Curve, ...]:
                 for name, value in one.scores.items()
             }
         for name, value in told.items():
-            if value is not None and value == value:
+            if value is not None and math.isfinite(value):
                 points.setdefault(name, {})[one.step] = value  # of a repeated step, the last
     found: list[Curve] = []
     for (name, values), ink in zip(points.items(), EVAL_INKS, strict=False):
