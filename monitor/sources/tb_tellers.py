@@ -9,7 +9,7 @@ from typing import Any, Protocol, cast
 from pydantic_core import from_json
 
 from ...models.event import Event, Restart
-from ...models.run import ConfigValue, RunInfo
+from ...models.run import ConfigValue, Framework, RunInfo
 from ...models.step import Eval, Step
 from .keymap import KeyMap, keymap_of
 from .names import fields_of
@@ -31,6 +31,8 @@ TRL_SUMMARY = (
     "train_loss",
 )
 TRL_ARGS = "args/text_summary"
+VERL_CONFIG = "actor_rollout_ref.rollout.n"
+TRL_CONFIG = ("num_generations", "max_completion_length", "per_device_train_batch_size")
 TRAINER = frozenset({"train/loss", "train/learning_rate", "train/epoch"})
 MAX_TAGS = 100_000
 LARGEST_TOTAL = 10**9
@@ -68,6 +70,13 @@ def teller_of(tags: Iterable[str]) -> Teller | None:
     if keymap.framework == "verl":
         return VerlTeller()
     return TrlTeller() if keymap.framework == "trl" else PlainTeller(keymap)
+
+
+def teller_of_config(config: Mapping[str, ConfigValue]) -> tuple[Framework, Teller] | None:
+    """Whose run it is and the teller for it, by the configuration alone; None where that does not say."""
+    if VERL_CONFIG in config:
+        return "verl", VerlTeller()
+    return ("trl", TrlTeller()) if all(key in config for key in TRL_CONFIG) else None
 
 
 class VerlTeller:

@@ -10,7 +10,7 @@ from typing import cast
 
 from ...models.event import Event
 from ...models.run import ConfigValue, RunInfo
-from .tb_tellers import PlainTeller, Teller, teller_of
+from .tb_tellers import PlainTeller, Teller, teller_of, teller_of_config
 from .tfevents import Group
 
 STEP_KEYS = ("train/global_step", "trainer/global_step", "rollout/step", "train/step", "eval/step")
@@ -60,6 +60,10 @@ class TrackedRun:
             return
         self._config.update(config)
         yield RunInfo(config=dict(config))
+        if self._teller is None and not self._undecided and (found := teller_of_config(self._config)):
+            # The first row may be long in coming.
+            framework, self._teller = found
+            yield RunInfo(framework=framework, platform="self-hosted")
         if self._teller is not None:
             # What the framework's own reader makes of it.
             yield from self._noted(self._teller.config(self._config))

@@ -15,6 +15,7 @@ from ..source import Format, Probe, Source
 from ..tells import Tells
 from ..transport import open_transport
 from .protowire import BadWire, Fields, fields_of
+from .wandb_files import METADATA, WandbFilesSource
 from .wandb_log import MAGIC, WandbLog
 from .wandb_records import (
     CONFIG,
@@ -164,7 +165,9 @@ def _score(probe: Probe) -> float:
 
 
 def _open(path: Path) -> Sequence[Source]:
-    return [WandbSource(run_file(path) or path)]
+    log = run_file(path) or path
+    beside = [WandbFilesSource(log.parent)] if (log.parent / METADATA).parent.is_dir() else []
+    return [WandbSource(log), *beside]
 
 
 _FRAMEWORKS = "by the keys of the framework"

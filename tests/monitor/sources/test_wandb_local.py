@@ -302,3 +302,29 @@ def test_no_mutated_file_makes_it_raise(
     path = tmp_path_factory.mktemp("w") / "run-x.wandb"
     path.write_bytes(log_of([trl_row(1), record, trl_row(3)]) if framed else data)
     read(path)
+
+
+def test_the_machine_of_an_old_client_is_read_beside_its_log(tmp_path: Path) -> None:
+    log = tmp_path / "run-abc.wandb"
+    log.write_bytes(log_of([run({}), trl_row(1)]))
+    (tmp_path / "files").mkdir()
+    metadata = tmp_path / "files" / "wandb-metadata.json"
+    sources = FORMAT.open(tmp_path)
+    assert state_of(event for source in sources for event in source.poll(0.0)).info.gpu_type is None
+    metadata.write_text('{"gpu": "NVIDIA A100-SXM4-80GB", "gpu_count": 8, "host": "node-1"')
+    assert state_of(event for source in sources for event in source.poll(1.0)).info.gpu_type is None
+    metadata.write_text('{"gpu": "NVIDIA A100-SXM4-80GB", "gpu_count": 8, "host": "node-1"}')
+    info = state_of(event for source in sources for event in source.poll(2.0)).info
+    assert info.gpu_type == "NVIDIA A100-SXM4-80GB"
+    assert info.notes == (
+        "W&B saw 8 × NVIDIA A100-SXM4-80GB on the host that logs; other hosts are not in its log",
+    )
+    assert [event for source in sources for event in source.poll(3.0)] == []
+
+
+def test_a_run_whose_first_row_is_yet_to_come_is_known_by_its_configuration(tmp_path: Path) -> None:
+    log = tmp_path / "run-abc.wandb"
+    config = {"num_generations": 8, "max_completion_length": 512, "per_device_train_batch_size": 4}
+    log.write_bytes(log_of([run({**config, "max_steps": 40})]))
+    info = state_of(read(log)).info
+    assert (info.framework, info.total_steps, info.max_tokens, info.group_size) == ("trl", 40, 512, 8)
