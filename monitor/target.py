@@ -116,7 +116,14 @@ def open_target(path: Path) -> Sequence[Source]:
     if recognise(probe(folder))[0] is not None:
         raise TargetError(f"{path}: not a log of steps, but its folder is a run: rltop {path.parent}")
     tried = ", ".join(form.name for form in formats())
-    raise TargetError(f"{path}: not a log that rltop knows (tried: {tried})")
+    raise TargetError(f"{path}: not a log that rltop knows (tried: {tried}); {_advice(seen)}")
+
+
+def _advice(seen: Probe) -> str:
+    """What would make a log readable, in a few words."""
+    if seen.head.lstrip()[:1] in ("{", "["):
+        return "a JSON row needs its step, as step, global_step or iteration, and numbers beside it"
+    return "metrics of your own are read as JSONL or CSV with a step in each row"
 
 
 def run_in(path: Path) -> tuple[Path, str]:

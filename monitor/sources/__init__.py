@@ -31,6 +31,7 @@ BUILT_IN = (
     ".trackio:FORMAT",
     ".mlflow:FORMAT",
     ".jsonl:FORMAT",
+    ".csv_rows:FORMAT",
 )
 GROUP = "rltop.sources"
 
