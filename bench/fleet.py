@@ -1,21 +1,25 @@
-"""What following 200 runs costs: `python bench/fleet.py [RUNS]`.
+"""What following 200 runs costs: `python -m bench.fleet [RUNS]`.
 
 It makes the runs, reads them all, then lets them live for a while: every tenth goes on with a step each five
 seconds. The time until the first rows and until all are read, the CPU while live, and what a frame takes.
+Then what the next starts cost once all runs have been over for a day: the first of them reads them all and
+keeps their lines, the second finds those.
 """
 
 import asyncio
 import json
+import os
 import resource
 import sys
 import tempfile
 from pathlib import Path
 from random import Random
-from time import perf_counter, process_time
+from time import perf_counter, process_time, time
 
 from rltop.commands.fleet import session
 from rltop.models.settings import Settings
 from rltop.monitor.fleet.frame import FleetFrame
+from rltop.monitor.fleet.kept import KeptRows, context_of
 from rltop.monitor.fleet.session import FleetSession
 from rltop.tui.widgets.fleetcells import layout, line_of
 
@@ -100,7 +104,23 @@ def drawing(frame: FleetFrame) -> None:
     print(f"48 lines of 200 cells: {(perf_counter() - began) / 50 * 1000:.1f} ms")
 
 
+def starts(root: Path, files: list[Path], keep: Path) -> None:
+    """Print what two starts cost when nothing goes on."""
+    day_ago = time() - 2 * 86_400
+    for path in (path for file in files for path in file.parent.iterdir()):
+        os.utime(path, (day_ago, day_ago))
+    for words in ("all over, none kept", "all over, all kept"):
+        began, cpu = perf_counter(), process_time()
+        kept = KeptRows(keep, context_of([]))
+        frame = session(Settings(), roots=[root], kept=kept).read_all()
+        told = sum(row.step is not None for row in frame.rows)
+        print(f"{words}: {told} lines after {perf_counter() - began:.2f} s, {process_time() - cpu:.2f} s CPU")
+    size = sum(file.stat().st_size for file in keep.iterdir())
+    print(f"kept: {size / 1e6:.1f} MB")
+
+
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as place, tempfile.TemporaryDirectory() as keep:
         made = make(Path(place), int(sys.argv[1]) if len(sys.argv) > 1 else RUNS)
         asyncio.run(live(session(Settings(), roots=[Path(place)]), made))
+        starts(Path(place), made, Path(keep))

@@ -106,6 +106,7 @@ def _watch() -> Command:
     parser.add_argument("--record", type=Path, metavar="FILE", help="write all events, to replay them later")
     parser.add_argument("--plain", action="store_true", help="print a line a step instead of a screen")
     parser.add_argument("--against", metavar="TARGET", help="list what differs from another run, on screen 9")
+    parser.add_argument("--no-cache", action="store_true", help="read all of many runs anew")
     arguments.telling(parser)
     arguments.also(parser)
     arguments.settings(parser)

@@ -21,9 +21,9 @@ def shared_data() -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def no_settings_of_the_developers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Tests, and the commands that they start, find neither settings nor refreshed prices."""
+    """Tests, and the commands that they start, find neither settings nor refreshed prices nor kept lines."""
     empty = str(tmp_path_factory.mktemp("home"))
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+        for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
             patch.setitem(os.environ, name, empty)
         yield

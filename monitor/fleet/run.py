@@ -4,13 +4,14 @@ Its one rule: a look is bounded. A run that fails in any way is a row that says 
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from ...models.fleet import FleetRow
 from ..session import Session
 from ..target import TargetError, run_in
 from .row import row_of
+from .stamp import Stamps
 from .twins import Print, print_of
 
 MOVING_S, SILENT_S, OVER_S = 2.0, 10.0, 30.0
@@ -32,7 +33,12 @@ class FleetRun:
     """A run by its targets. `due_at` (unix s) says when it wants to be looked at."""
 
     def __init__(
-        self, targets: Sequence[str], open_: Open, said: bool = True, row: FleetRow | None = None
+        self,
+        targets: Sequence[str],
+        open_: Open,
+        said: bool = True,
+        row: FleetRow | None = None,
+        stamps: Stamps | None = None,
     ) -> None:
         self.targets = tuple(targets)
         self.row = row or FleetRow(id=targets[0], name=_called(targets[0]), also=tuple(targets[1:]))
@@ -44,11 +50,16 @@ class FleetRun:
         """The database that it is one of the runs of."""
         self.told_at: float | None = None
         """Unix seconds of its newest row in the database, as far as others have seen."""
+        self.stamp: str | None = None
+        """Of a run that is over: how the files are that its line was made of."""
+        self.apart: set[str] = set()
+        """Paths of runs that look like it, and turned out to be others."""
         self.due_at = float("-inf")
         self.read = False
         """Everything that was there has been read once."""
         self._open = open_
         self._said = said
+        self._stamps = stamps
         self._session: Session | None = None
         self._pace = 1.0
         self._made_at = float("-inf")
@@ -80,6 +91,14 @@ class FleetRun:
         if self._session is not None:
             self._let_go(self._session, now)
 
+    def restore(self, row: FleetRow, found: Print, apart: Iterable[str], stamp: str, now: float) -> None:
+        """Take a line that was kept of it as read: the run is over, and its files are as they were."""
+        self.row, self.print, self.stamp = row, found, stamp
+        self.apart.update(apart)
+        self.read = True
+        self._over_at = self._changed_at()
+        self.due_at = now + OVER_S
+
     def close(self) -> None:
         """Let go of all files."""
         if self._session is not None:
@@ -91,6 +110,8 @@ class FleetRun:
             if self._over_at is not None and not self._has_grown():
                 self.due_at = now + OVER_S
                 return
+            self.stamp = None
+            self.apart.clear()
             self._session = self._open(self.targets, self._said)
         looked = self._session.look()
         if looked in ("more", "waiting"):
@@ -125,10 +146,19 @@ class FleetRun:
 
     def _let_go(self, session: Session, now: float) -> None:
         """The run has ended: its last line stays, and what it takes of memory and files does not."""
+        self.stamp = self._whole(session, now)
         self._session = None
         self.row = row_of(self.row, session.end())
         self._over_at = self._changed_at()
         self.due_at = now + OVER_S
+
+    def _whole(self, session: Session, now: float) -> str | None:
+        """The stamp of the files, where everything in them has been read by then."""
+        if self._stamps is None:
+            return None
+        targets = (self.id, *(os.path.abspath(target) for target in self.targets[1:]))
+        stamp = self._stamps.of(targets, self.row.sources, now)
+        return stamp if stamp is not None and session.look() == "nothing" else None
 
     def _has_grown(self) -> bool:
         """Whether a run that had ended has been written to since: resumed into the same log."""

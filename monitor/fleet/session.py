@@ -13,6 +13,7 @@ from ..clock import Clock
 from ..session import in_thread
 from .discover import Discovery
 from .frame import FleetFrame, Scan
+from .kept import Kept, KeptRows
 from .run import FleetRun, Open
 from .totals import totals_of
 from .twins import Twins
@@ -42,7 +43,9 @@ class FleetSession:
         named: Sequence[str] = (),
         roots: Sequence[Path] = (),
         budget_usd: float | None = None,
+        kept: KeptRows | None = None,
     ) -> None:
+        """`kept` are the lines of runs that were over when they were last read."""
         self._open = open_
         self._clock = clock
         self._roots = roots
@@ -50,7 +53,10 @@ class FleetSession:
         self._discovery = Discovery(roots, clock) if roots else None
         self._search_at = float("-inf")
         self._scan: Scan | None = Scan() if roots else None
-        self._runs = {target: FleetRun([target], open_) for target in dict.fromkeys(named)}
+        self._kept = kept
+        self._runs = {target: self._run([target]) for target in dict.fromkeys(named)}
+        self._asked: set[str] = set()
+        """Targets that a line was looked for of."""
         self._twins = Twins()
         self._suspected: list[tuple[str, str]] = []
         """Pairs of runs to be read together, to see whether they are one."""
@@ -133,7 +139,7 @@ class FleetSession:
         return not complete
 
     def _add(self, target: str, modified_at: float) -> None:
-        run = FleetRun([target], self._open)
+        run = self._run([target])
         folders = (root if root.is_dir() else root.parent for root in self._roots)
         place = next(
             (os.path.relpath(target, folder) for folder in folders if Path(target).is_relative_to(folder)),
@@ -144,11 +150,16 @@ class FleetSession:
         self._runs[target] = run
         self._changed = True
 
+    def _run(self, targets: Sequence[str], said: bool = True, row: FleetRow | None = None) -> FleetRun:
+        return FleetRun(targets, self._open, said, row, self._kept.stamps if self._kept is not None else None)
+
     def _next(self, now: float) -> FleetRun | None:
         """The run to look at now: one not read yet, the newest first; else the one most overdue."""
         unread = [run for run in self._runs.values() if not run.read and run.due_at <= now]
         if unread:
-            return min(unread, key=lambda run: (run.due_at == float("-inf"), _by_age(run.row)))
+            # What was kept is looked for first: a run that is restored may have others among its logs.
+            unasked = [run for run in unread if self._is_unasked(run)]
+            return min(unasked or unread, key=lambda run: (run.due_at == float("-inf"), _by_age(run.row)))
         while self._trial is None and self._suspected:
             self._try_next()
         if self._trial is not None:
@@ -157,7 +168,10 @@ class FleetSession:
         return min(due, key=lambda run: run.due_at, default=None)
 
     def _look(self, run: FleetRun, now: float) -> None:
-        was_read = run.read
+        if self._is_unasked(run):
+            self._restore(run, now)
+            return
+        was_read, stamp = run.read, run.stamp
         changed = run.look(now, self._pace)
         if run is self._trial:
             if run.read:
@@ -166,6 +180,46 @@ class FleetSession:
         self._changed |= changed
         if run.read and not was_read:
             self._compare(run)
+        if run.stamp is not None and stamp is None:
+            self._keep(run)
+
+    # Runs that were over when they were last read
+
+    def _is_unasked(self, run: FleetRun) -> bool:
+        return self._kept is not None and not run.read and run.id not in self._asked
+
+    def _restore(self, run: FleetRun, now: float) -> None:
+        """Take what was kept of a run that has not been read yet, if it is still right."""
+        self._asked.add(run.id)
+        kept = self._kept.get(run.id) if self._kept is not None else None
+        if kept is None:
+            return
+        again = self._run(kept.targets, said=len(kept.targets) == 1)
+        again.told_at = run.told_at
+        row = kept.row.model_copy(update={"place": run.row.place, "also": kept.targets[1:]})
+        again.restore(row, frozenset(kept.print), kept.apart, kept.stamp, now)
+        self._runs[run.id] = again
+        others = {os.path.realpath(target) for target in kept.targets[1:]}
+        self._absorbed.update(kept.targets[1:])
+        for other in [other for other in self._runs.values() if other.path in others]:
+            self._drop(other)
+        self._compare(again)
+        self._changed = True
+
+    def _keep(self, run: FleetRun) -> None:
+        """Keep the line of a run that is over."""
+        if self._kept is None or run.stamp is None or self._runs.get(run.id) is not run:
+            return
+        others = (os.path.abspath(target) for target in run.targets[1:])
+        self._kept.put(
+            Kept(
+                targets=(run.id, *others),
+                stamp=run.stamp,
+                row=run.row,
+                print=tuple(sorted(run.print)),
+                apart=tuple(sorted(run.apart)),
+            )
+        )
 
     # One run in two logs
 
@@ -178,8 +232,14 @@ class FleetSession:
         if run.id in self._runs:
             for other in self._twins.add(run.id, run.print):
                 twin = self._runs.get(other)
-                if not run.store or twin is None or run.store != twin.store:  # in one database two are two
+                if twin is None or (run.store and run.store == twin.store):
+                    continue  # in one database two are two
+                if not self._are_apart(run, twin):
                     self._suspected.append((run.id, other))
+
+    def _are_apart(self, one: FleetRun, other: FleetRun) -> bool:
+        """Whether both were read together before, as they are now, and turned out to be two."""
+        return other.path in one.apart and one.path in other.apart
 
     def _try_next(self) -> None:
         """Open the next pair of logs together."""
@@ -188,7 +248,7 @@ class FleetSession:
             return
         first, second = sorted((one, other), key=lambda run: (-(run.row.step or 0), len(run.id), run.id))
         row = first.row.model_copy(update={"also": (*first.targets[1:], *second.targets)})
-        self._trial = FleetRun([*first.targets, *second.targets], self._open, said=False, row=row)
+        self._trial = self._run([*first.targets, *second.targets], said=False, row=row)
 
     def _decide(self, trial: FleetRun) -> None:
         """Take two runs for one if their logs were joined when they were read together."""
@@ -200,15 +260,23 @@ class FleetSession:
         joined = other is not None and first is not None and set(other.row.sources) <= set(trial.row.sources)
         if not joined or other is None or first is None:
             trial.close()
+            if other is not None and first is not None and first.stamp and other.stamp:
+                first.apart.add(other.path)
+                other.apart.add(first.path)
+                self._keep(first)
+                self._keep(other)
             return
         first.close()
         self._runs[trial.id] = trial
         self._drop(other)
+        self._keep(trial)
 
     def _drop(self, run: FleetRun) -> None:
         """A run is part of another."""
         run.close()
         self._absorbed.update(run.targets)
+        if self._kept is not None:
+            self._kept.forget(run.id)
         self._runs.pop(run.id, None)
         self._twins.remove(run.id)
         self._changed = True

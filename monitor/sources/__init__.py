@@ -49,3 +49,11 @@ def _third_parties() -> tuple[Format, ...]:
     """Looked up once: it reads the metadata of every installed package."""
     loaded = (entry.load() for entry in entry_points(group=GROUP))
     return tuple(form for form in loaded if isinstance(form, Format))
+
+
+def third_parties() -> list[str]:
+    """Which formats of third parties there are, and of which version: nothing is loaded."""
+    return sorted(
+        f"{entry.name} {entry.value} {entry.dist.version if entry.dist is not None else ''}"
+        for entry in entry_points(group=GROUP)
+    )

@@ -1,24 +1,33 @@
 """Many runs, named or below a folder: what the screen and `rltop check` show of them."""
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from platformdirs import user_cache_path
+
+from .. import __version__
 from ..models import text
 from ..models.fleet import FleetRow
 from ..models.settings import Settings
 from ..monitor.clock import SystemClock
 from ..monitor.fleet.beside import joined
 from ..monitor.fleet.frame import FleetFrame
+from ..monitor.fleet.kept import KeptRows, context_of, state_of_files
 from ..monitor.fleet.session import FleetSession
 from ..monitor.session import Session
+from ..monitor.sources import third_parties
 from ..tui.runner import Runner
-from .opening import pipeline, waiting_sources_of
+from .opening import pipeline, price_folder, waiting_sources_of
 
 COLUMNS = ("STATE", "RUN", "STEP", "SO FAR", "AT THE END", "LENGTH", "ALERTS")
 
 
 class Fleet:
-    """Follows many runs, and opens any of them. `open_run` makes a runner of one."""
+    """Follows many runs, and opens any of them.
+
+    `open_run` makes a runner of one; where `keep`, the lines of runs that are over are kept on disk.
+    """
 
     def __init__(
         self,
@@ -26,11 +35,13 @@ class Fleet:
         open_run: Callable[[str, Sequence[str]], Runner],
         named: Sequence[str] = (),
         roots: Sequence[Path] = (),
+        keep: bool = False,
     ) -> None:
         self._settings = settings
         self._open_run = open_run
         self._named = named
         self._roots = roots
+        self._keep = keep
 
     def open(self, row: FleetRow) -> Runner:
         """A runner of one of the runs."""
@@ -38,10 +49,27 @@ class Fleet:
 
     async def run(self, publish: Callable[[FleetFrame], None]) -> None:
         """Publish frames until cancelled."""
-        await session(self._settings, self._named, self._roots).run(publish)
+        kept = kept_rows(self._settings) if self._keep else None
+        await session(self._settings, self._named, self._roots, kept).run(publish)
 
 
-def session(settings: Settings, named: Sequence[str] = (), roots: Sequence[Path] = ()) -> FleetSession:
+def kept_rows(settings: Settings) -> KeptRows:
+    """The lines of runs that are over, as these settings, price lists and this program make them."""
+    said = settings.model_dump_json(exclude={"notify", "screen", "fleet_budget_usd"})
+    zone = (
+        f"{os.environ.get('TZ')} {os.path.realpath('/etc/localtime')}"  # logs that name none are of this one
+    )
+    program = state_of_files(Path(__file__).parents[1])
+    parts = (__version__, said, zone, program, state_of_files(price_folder()), *third_parties())
+    return KeptRows(user_cache_path("rltop") / "fleet", context_of(parts))
+
+
+def session(
+    settings: Settings,
+    named: Sequence[str] = (),
+    roots: Sequence[Path] = (),
+    kept: KeptRows | None = None,
+) -> FleetSession:
     """Follows the runs that are named, and those below some folders."""
     clock = SystemClock()
 
@@ -50,7 +78,8 @@ def session(settings: Settings, named: Sequence[str] = (), roots: Sequence[Path]
         sources = joined(logs, said) if len(logs) > 1 else logs[0][1]
         return Session(sources, pipeline(settings), clock)
 
-    return FleetSession(open_, clock, named=named, roots=roots, budget_usd=settings.fleet_budget_usd)
+    budget_usd = settings.fleet_budget_usd
+    return FleetSession(open_, clock, named=named, roots=roots, budget_usd=budget_usd, kept=kept)
 
 
 def table(frame: FleetFrame) -> str:

@@ -166,7 +166,7 @@ class Opening:
     def _fleet(self, named: Sequence[str] = (), roots: Sequence[Path] = ()) -> "Fleet":
         from .fleet import Fleet
 
-        return Fleet(self._settings, self._opened, named, roots)
+        return Fleet(self._settings, self._opened, named, roots, keep=not self._args.no_cache)
 
     def _opened(self, target: str, also: Sequence[str]) -> "Opening":
         """A run of the fleet. Nobody is told of its alerts: the user has it before his eyes."""

@@ -5,7 +5,7 @@ rows of a hand-written loop count only with Tinker's marks in them or beside the
 """
 
 import re
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from pathlib import Path
 from typing import cast
 
@@ -77,7 +77,7 @@ def metrics_in(folder: Path, names: Iterable[str]) -> Path | None:
     return None
 
 
-def rows_score(rows: list[dict[str, object]], folder: Path) -> float:
+def rows_score(rows: Iterable[dict[str, object]], folder: Path) -> float:
     """How sure it is that rows are Tinker metrics, with what lies beside them."""
     numeric = False
     for row in rows:
@@ -94,9 +94,8 @@ def has_tinker_paths(folder: Path) -> bool:
     return '"tinker://' in head_of(folder / "checkpoints.jsonl")
 
 
-def rows_of(head: str) -> list[dict[str, object]]:
-    """The first rows of a file as flat objects; the last of them may be cut."""
-    rows: list[dict[str, object]] = []
+def rows_of(head: str) -> Iterator[dict[str, object]]:
+    """The first rows of a file as flat objects, each made when it is asked for; the last may be cut."""
     for line in head.splitlines()[:ROWS_LOOKED_AT]:
         text = line.strip()
         if not text.startswith("{"):
@@ -106,8 +105,7 @@ def rows_of(head: str) -> list[dict[str, object]]:
         except ValueError:
             continue
         if isinstance(row, dict):
-            rows.append(_flat(cast("dict[str, object]", row)))
-    return rows
+            yield _flat(cast("dict[str, object]", row))
 
 
 def head_of(path: Path) -> str:
