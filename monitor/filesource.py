@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from ..models.event import Event, SourceStatus
 from .lines import Lines
-from .source import Parser, Transport
+from .source import Line, Parser, Transport
+from .wrapping import Wrapping
 
 POLL_BYTES = 8 * 1024 * 1024
 """After this much a poll returns, so that the screen shows how far a long log has been read."""
@@ -19,6 +20,7 @@ class FileSource:
         self._parser = parser
         self._poll_bytes = poll_bytes
         self._lines = Lines()
+        self._wrapping = Wrapping()
         self._lines_before = 0
         """Lines of the files that were here before the present one was written anew."""
         self._flushed = False
@@ -33,8 +35,9 @@ class FileSource:
             if chunk.restarted:
                 self._lines_before += self._lines.number
                 self._lines.restart()
+                self._wrapping = Wrapping()
                 events.extend(self._parser.restart())
-            for line in self._lines.feed(chunk):
+            for line in self._bare(self._lines.feed(chunk)):
                 events.extend(self._parser.feed(line))
             left -= len(chunk.data)
             if left <= 0:
@@ -55,8 +58,12 @@ class FileSource:
         return events
 
     def _last_line(self) -> Iterator[Event]:
-        for line in self._lines.flush():
+        for line in self._bare(self._lines.flush()):
             yield from self._parser.feed(line)
+
+    def _bare(self, lines: Iterator[Line]) -> Iterator[Line]:
+        """The lines without what carried them here."""
+        return lines if self._wrapping.plain else self._wrapping.unwrapped(lines)
 
     def _flush(self) -> Iterator[Event]:
         """Once: a parser may say again what it holds back when it is asked again."""

@@ -5,6 +5,7 @@ stays in the text. What is complete in a chunk is decoded in one go: `\\n` is ne
 UTF-8 character, so that gives the same text as decoding line by line, several times faster.
 """
 
+import codecs
 from collections.abc import Iterable, Iterator
 from itertools import chain, count, repeat
 
@@ -13,6 +14,14 @@ from .source import Chunk, Line
 LONGEST_BYTES = 64 * 1024 * 1024
 """What lies beyond in one line is dropped, so that a file without line ends does not eat the memory."""
 BOM = "\ufeff"
+WIDE = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+"""What PowerShell's `>` and `Tee-Object` write."""
+
+
+def decoded(data: bytes, like: bytes = b"") -> str:
+    """The text of a piece of a file that begins with `like`, or is itself the beginning."""
+    codec = WIDE.get((like or data)[:2], "utf-8")
+    return data.decode(codec, "replace").removeprefix(BOM)
 
 
 class Lines:
@@ -29,6 +38,8 @@ class Lines:
         """The unfinished last line. Joined only when complete: joining at each chunk would be quadratic."""
         self._held = 0
         self._cut = False
+        self._begun = False
+        self._wide: codecs.IncrementalDecoder | None = None
         self._at: float | None = None
         self._told: int | None = None
         """Length of the unfinished line when `flush` gave it."""
@@ -41,6 +52,12 @@ class Lines:
     def feed(self, chunk: Chunk) -> Iterator[Line]:
         """The lines that end in this chunk, each with the time of the chunk."""
         data = chunk.data
+        if not self._begun and data:
+            self._begun = True
+            codec = WIDE.get(data[:2])
+            self._wide = codecs.getincrementaldecoder(codec)("replace") if codec else None
+        if self._wide is not None:
+            data = self._wide.decode(data).encode("utf-8", "replace")
         if b"\0" in data:  # a log truncated under its writer has a hole of NULs before the next line
             data = data.translate(None, b"\0")  # in a hole, many times as fast as replace()
         last_end = data.rfind(b"\n")
@@ -70,6 +87,7 @@ class Lines:
     def restart(self) -> None:
         """The stream starts again: the unfinished line is void and counting begins anew."""
         self.number = 0
+        self._begun, self._wide = False, None
         self._clear()
 
     def _hold(self, data: bytes, at: float | None) -> None:

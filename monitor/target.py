@@ -6,8 +6,10 @@ import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from .lines import decoded
 from .source import Format, Held, Probe, Source, Unreadable
 from .sources import formats
+from .wrapping import bare_text
 
 HEAD_BYTES = 256 * 1024
 TAIL_BYTES = 64 * 1024
@@ -58,11 +60,12 @@ def probe(path: Path, head_bytes: int = HEAD_BYTES, tail_bytes: int = TAIL_BYTES
     seen = Probe(path=path, is_dir=False, magic=magic)
     if seen.is_sqlite:
         return seen
+    text = decoded(head)
     return Probe(
         path=path,
         is_dir=False,
-        head=head.decode("utf-8", "replace"),
-        tail=tail.decode("utf-8", "replace"),
+        head=bare_text(text),
+        tail=bare_text(decoded(tail, like=head), like=text) if tail else "",
         magic=magic,
     )
 

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+from ...lines import decoded
 from ...source import Probe
+from ...wrapping import bare_text
 from . import hydra
 from .filelogger import read_line
 
@@ -109,7 +111,9 @@ def probe_file(path: Path) -> Probe | None:
             tail = file.read(TAIL_BYTES)
     except OSError:
         return None
-    return Probe(path, False, head.decode("utf-8", "replace"), tail.decode("utf-8", "replace"), (), head[:64])
+    text = decoded(head)
+    end = bare_text(decoded(tail, like=head), like=text) if tail else ""
+    return Probe(path, False, bare_text(text), end, (), head[:64])
 
 
 def _files(folder: Path) -> Iterator[Path]:
