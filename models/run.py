@@ -6,7 +6,19 @@ from pydantic import BeforeValidator
 
 from .value import Value
 
-Framework = Literal["tinker", "verl", "slime", "trl", "nemo-rl", "prime-rl", "openrlhf", "skyrl", "unknown"]
+Framework = Literal[
+    "tinker",
+    "verl",
+    "slime",
+    "trl",
+    "nemo-rl",
+    "prime-rl",
+    "openrlhf",
+    "skyrl",
+    "areal",
+    "roll",
+    "unknown",
+]
 Platform = Literal["tinker", "self-hosted", "unknown"]
 Algorithm = Literal["rl", "ppo", "sft", "dpo", "distill"]
 """What decides how tokens are metered: `rl` is critic-free policy gradient (GRPO and its kin)."""

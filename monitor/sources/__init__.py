@@ -25,6 +25,8 @@ BUILT_IN = (
     ".nemo_rl:FORMAT",
     ".openrlhf:FORMAT",
     ".skyrl:FORMAT",
+    ".areal:FORMAT",
+    ".roll:FORMAT",
     ".wandb_local:FORMAT",
     ".swanlab:FORMAT",
     ".tensorboard:FORMAT",

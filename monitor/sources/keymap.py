@@ -4,93 +4,11 @@ One rule: the first key of a table that a log has a finite number for wins, so a
 truthful source of a quantity first. What is in no table stays available under its own name.
 """
 
-import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from dataclasses import replace
 
-from ...models.run import Framework
-from ...models.step import PhaseName
 from ..tells import Tells
-
-
-class Key(NamedTuple):
-    """A raw key, the field of Step that it fills, and what to multiply by to get the canonical unit."""
-
-    name: str
-    field: str
-    factor: float = 1.0
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class KeyMap:
-    """All that is known of one framework's keys."""
-
-    framework: Framework
-    fields: tuple[Key, ...]
-    phases: tuple[tuple[str, PhaseName], ...] = ()
-    """(raw key, phase), wall seconds; several keys of one phase add up."""
-    eval_prefixes: tuple[str, ...] = ()
-    """Keys that begin so are scores of an evaluation."""
-    signs: tuple[str, ...] = ()
-    """Beginnings of keys that no other framework has, by which tracker tags are recognised."""
-    clip_why: str = ""
-    """What the clip ratio was read from."""
-    clip_reliable: bool = True
-
-    def step(self, step: int, numbers: Mapping[str, float], /, **known: Any) -> dict[str, Any]:
-        """The fields of a Step for the numbers of a log; `known` wins over the table."""
-        values: dict[str, Any] = {"step": step, **self.values(numbers)}
-        if "clip_ratio" in values and self.clip_why:
-            values["clip_reliable"] = self.clip_reliable
-            values["clip_why"] = self.clip_why
-        phases = self.phase_seconds(numbers)
-        if phases:
-            values["phases"] = phases
-        values.update(known)
-        return values
-
-    def values(self, raw: Mapping[str, float]) -> dict[str, float]:
-        """Canonical values by field name; keys whose number is not finite count as not there."""
-        values: dict[str, float] = {}
-        get, isfinite = raw.get, math.isfinite
-        for name, field, factor in self.fields:
-            value = get(name)
-            if value is not None and field not in values and isfinite(value):
-                values[field] = value * factor
-        return values
-
-    def phase_seconds(self, raw: Mapping[str, float]) -> dict[PhaseName, float]:
-        """Wall seconds by phase."""
-        seconds: dict[PhaseName, float] = {}
-        for name, phase in self.phases:
-            value = raw.get(name)
-            if value is not None and math.isfinite(value) and value >= 0:
-                seconds[phase] = seconds.get(phase, 0.0) + value
-        return seconds
-
-    def among(self, names: frozenset[str]) -> "KeyMap":
-        """The part of the table that rows with these keys can have: most rows of a log have the same."""
-        return _among(self, names)
-
-    def under(self, prefix: str) -> "KeyMap":
-        """The same table for a tracker that puts `prefix` before every training key."""
-        return replace(
-            self,
-            fields=tuple(key._replace(name=prefix + key.name) for key in self.fields),
-            phases=tuple((prefix + name, phase) for name, phase in self.phases),
-            signs=tuple(prefix + sign for sign in self.signs),
-        )
-
-
-@lru_cache(maxsize=256)
-def _among(keymap: KeyMap, names: frozenset[str]) -> KeyMap:
-    return replace(
-        keymap,
-        fields=tuple(key for key in keymap.fields if key.name in names),
-        phases=tuple(phase for phase in keymap.phases if phase[0] in names),
-    )
+from .keytable import Key, KeyMap
 
 
 def tells_of(keymap: KeyMap, **own: str) -> Tells:
@@ -358,7 +276,81 @@ SKYRL = KeyMap(
     signs=("generate/avg_num_tokens", "policy/policy_", "reward/avg_raw_reward", "timing/fwd_logprobs"),
 )
 
-KEYMAPS: tuple[KeyMap, ...] = (VERL, SLIME, TRL, NEMO_RL, PRIME_RL, OPENRLHF, SKYRL)
+AREAL = KeyMap(
+    framework="areal",
+    fields=(
+        Key("ppo_actor/prompt_len/avg", "prompt_length_mean"),
+        Key("ppo_actor/no_eos_ratios/avg", "clip_ratio"),
+        Key("ppo_actor/task_reward/avg", "reward_mean"),
+        Key("rollout/reward", "reward_mean"),
+        Key("ppo_actor/n_seqs", "episodes"),
+        Key("ppo_actor/n_tokens", "total_tokens"),
+        # Those of them that the loss counts: what the policy wrote.
+        Key("ppo_actor/n_valid_tokens", "sampled_tokens"),
+        Key("ppo_actor/update/approx_kl/avg", "kl"),
+        Key("ppo_actor/update/entropy/avg", "entropy"),
+        Key("ppo_actor/update/grad_norm", "grad_norm"),
+        Key("ppo_actor/update/lr", "lr"),
+        Key("ppo_actor/update/actor_loss/avg", "loss"),
+        Key("ppo_actor/update/clip_ratio/avg", "pg_clip_fraction"),
+    ),
+    phases=(
+        ("timeperf/rollout", "generate"),
+        ("timeperf/recompute_logp", "old_logprob"),
+        ("timeperf/ref_logp", "ref"),
+        ("timeperf/train_step", "update"),
+        ("timeperf/critic_train_step", "update_critic"),
+        ("timeperf/update_weights", "weight_sync"),
+        ("timeperf/eval", "eval"),
+        ("timeperf/save", "checkpoint"),
+        ("timeperf/checkpoint_for_recover", "checkpoint"),
+        ("timeperf/compute_advantage", "other"),
+    ),
+    eval_prefixes=("eval-rollout/", "eval/"),
+    signs=("ppo_actor/", "timeperf/"),
+    clip_why="share of samples as long as the batch is wide, which need not be the cap",
+    clip_reliable=False,
+)
+
+ROLL = KeyMap(
+    framework="roll",
+    fields=(
+        Key("tokens/response_length/mean", "response_length_mean"),
+        Key("tokens/response_length/max", "response_length_max"),
+        Key("tokens/response_length/min", "response_length_min"),
+        Key("tokens/prompt_length/mean", "prompt_length_mean"),
+        Key("critic/score/mean", "reward_mean"),
+        Key("critic/rewards/mean", "reward_mean"),
+        Key("actor/kl_loss", "kl"),
+        Key("actor/approxkl", "kl"),
+        Key("critic/entropy/mean", "entropy"),
+        Key("actor_train/grad_norm", "grad_norm"),
+        Key("actor/grad_norm", "grad_norm"),
+        Key("actor/lr", "lr"),
+        Key("actor/pg_loss", "loss"),
+        Key("actor/total_loss", "loss"),
+        Key("actor/ppo_ratio_clipfrac", "pg_clip_fraction"),
+        Key("actor/clipfrac", "pg_clip_fraction"),
+        Key("time/step_total", "duration_s"),
+    ),
+    phases=(
+        ("time/step_generate", "generate"),
+        ("time/step_rollout", "generate"),
+        ("time/old_log_probs", "old_logprob"),
+        ("time/step_old_log_probs_values", "old_logprob"),
+        ("time/ref_log_probs_values", "ref"),
+        ("time/step_ref_log_probs_values_reward", "ref"),
+        ("time/step_train", "update"),
+        ("time/step_model_update", "weight_sync"),
+        ("time/step_val", "eval"),
+        ("time/val_step", "eval"),
+    ),
+    eval_prefixes=("val_correct/", "val_score/", "val/"),
+    # The critic and the actor are veRL's too: what stands beside them tells the two apart.
+    signs=("tokens/", "time/step_", "system/", "actor_train/", "actor_infer/", "actor/", "critic/"),
+)
+
+KEYMAPS: tuple[KeyMap, ...] = (VERL, SLIME, TRL, NEMO_RL, PRIME_RL, OPENRLHF, SKYRL, AREAL, ROLL)
 TRACKER_KEYMAPS: tuple[KeyMap, ...] = (
     VERL,
     SLIME,
@@ -367,6 +359,8 @@ TRACKER_KEYMAPS: tuple[KeyMap, ...] = (
     PRIME_RL,
     replace(OPENRLHF.under("train/"), eval_prefixes=("eval/",)),
     SKYRL,
+    AREAL,
+    ROLL,
     TRL,
     OPENRLHF,
 )

@@ -19,6 +19,8 @@ FRAMEWORKS = {
     "prime-rl": "PRIME-RL",
     "openrlhf": "OpenRLHF",
     "skyrl": "SkyRL",
+    "areal": "AReaL",
+    "roll": "ROLL",
 }
 STATUS_INK: dict[RunStatus, str] = {
     "running": "good",
