@@ -66,13 +66,17 @@ def _member(log: Beside, run: Format) -> "Member":
 
 
 def logs_below(folder: Path, reads: Sequence[str]) -> list[Path]:
-    """Files below a folder whose names logs have; a folder of event files as a whole. The newest first."""
+    """Files below a folder whose names logs have; a folder of event files as a whole. The newest first.
+
+    `reads` are names in the folder itself that are read already; `tfevents` stands for all event files.
+    """
     found: dict[Path, float] = {}
     for place in Walk(folder, MAX_DEPTH, max_entries=5000):
         for log in place.logs:
-            if place.path == folder and log.path.name in reads:
+            events = EVENTS in log.path.name
+            if place.path == folder and (log.path.name in reads or (events and EVENTS in reads)):
                 continue
-            whole = EVENTS in log.path.name and place.path != folder
+            whole = events and place.path != folder
             path = place.path if whole else log.path
             found[path] = max(log.modified_at, found.get(path, 0.0))
     return sorted(found, key=lambda path: (-found[path], path))[:MOST]

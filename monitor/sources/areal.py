@@ -16,7 +16,8 @@ from ...models.step import Eval, Step
 from ..filesource import FileSource
 from ..source import Format, Line, Probe, Source
 from ..transport import open_transport
-from .keymap import AREAL, tells_of
+from .keymap import tells_of
+from .keymap_others import AREAL
 from .pyrepr import number_of
 from .told import Told
 from .verl.faults import Faults

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ..tells import Tells
+from .keymap_others import AREAL, ROLL
 from .keytable import Key, KeyMap
 
 
@@ -75,6 +76,9 @@ TRL = KeyMap(
     fields=(
         Key("completions/mean_length", "response_length_mean"),
         Key("completion_length", "response_length_mean"),
+        # PPOTrainer up to 0.11.
+        Key("tokens/responses_len_mean", "response_length_mean"),
+        Key("tokens/queries_len_mean", "prompt_length_mean"),
         Key("completions/max_length", "response_length_max"),
         Key("completions/min_length", "response_length_min"),
         Key("completions/clipped_ratio", "clip_ratio"),
@@ -82,14 +86,25 @@ TRL = KeyMap(
         Key("clip_ratio", "pg_clip_fraction"),
         Key("reward", "reward_mean"),
         Key("rewards/mean", "reward_mean"),
+        # PPO and RLOO: what the reward model gave, before the penalty for divergence.
+        Key("objective/scores", "reward_mean"),
+        Key("env/reward_mean", "reward_mean"),
+        Key("ppo/mean_scores", "reward_mean"),
         Key("kl", "kl"),
         Key("objective/kl", "kl"),
         Key("entropy", "entropy"),
         Key("entropy/mean", "entropy"),
+        Key("policy/entropy_avg", "entropy"),
+        Key("ppo/policy/entropy", "entropy"),
+        Key("policy/clipfrac_avg", "pg_clip_fraction"),
+        Key("ppo/policy/clipfrac", "pg_clip_fraction"),
         Key("grad_norm", "grad_norm"),
         Key("learning_rate", "lr"),
         Key("lr", "lr"),
+        Key("ppo/learning_rate", "lr"),
         Key("loss", "loss"),
+        Key("loss/policy_avg", "loss"),
+        Key("ppo/loss/total", "loss"),
         Key("frac_reward_zero_std", "zero_variance_groups"),
         Key("step_time", "duration_s"),
     ),
@@ -102,6 +117,11 @@ TRL = KeyMap(
         "num_tokens",
         "step_time",
         "mean_token_",
+        "objective/",
+        "ppo/loss/",
+        "ppo/policy/",
+        "tokens/responses_",
+        "tokens/queries_",
     ),
     clip_why="share of completions whose last token is neither end nor padding",
 )
@@ -274,80 +294,6 @@ SKYRL = KeyMap(
     ),
     eval_prefixes=("eval/",),
     signs=("generate/avg_num_tokens", "policy/policy_", "reward/avg_raw_reward", "timing/fwd_logprobs"),
-)
-
-AREAL = KeyMap(
-    framework="areal",
-    fields=(
-        Key("ppo_actor/prompt_len/avg", "prompt_length_mean"),
-        Key("ppo_actor/no_eos_ratios/avg", "clip_ratio"),
-        Key("ppo_actor/task_reward/avg", "reward_mean"),
-        Key("rollout/reward", "reward_mean"),
-        Key("ppo_actor/n_seqs", "episodes"),
-        Key("ppo_actor/n_tokens", "total_tokens"),
-        # Those of them that the loss counts: what the policy wrote.
-        Key("ppo_actor/n_valid_tokens", "sampled_tokens"),
-        Key("ppo_actor/update/approx_kl/avg", "kl"),
-        Key("ppo_actor/update/entropy/avg", "entropy"),
-        Key("ppo_actor/update/grad_norm", "grad_norm"),
-        Key("ppo_actor/update/lr", "lr"),
-        Key("ppo_actor/update/actor_loss/avg", "loss"),
-        Key("ppo_actor/update/clip_ratio/avg", "pg_clip_fraction"),
-    ),
-    phases=(
-        ("timeperf/rollout", "generate"),
-        ("timeperf/recompute_logp", "old_logprob"),
-        ("timeperf/ref_logp", "ref"),
-        ("timeperf/train_step", "update"),
-        ("timeperf/critic_train_step", "update_critic"),
-        ("timeperf/update_weights", "weight_sync"),
-        ("timeperf/eval", "eval"),
-        ("timeperf/save", "checkpoint"),
-        ("timeperf/checkpoint_for_recover", "checkpoint"),
-        ("timeperf/compute_advantage", "other"),
-    ),
-    eval_prefixes=("eval-rollout/", "eval/"),
-    signs=("ppo_actor/", "timeperf/"),
-    clip_why="share of samples as long as the batch is wide, which need not be the cap",
-    clip_reliable=False,
-)
-
-ROLL = KeyMap(
-    framework="roll",
-    fields=(
-        Key("tokens/response_length/mean", "response_length_mean"),
-        Key("tokens/response_length/max", "response_length_max"),
-        Key("tokens/response_length/min", "response_length_min"),
-        Key("tokens/prompt_length/mean", "prompt_length_mean"),
-        Key("critic/score/mean", "reward_mean"),
-        Key("critic/rewards/mean", "reward_mean"),
-        Key("actor/kl_loss", "kl"),
-        Key("actor/approxkl", "kl"),
-        Key("critic/entropy/mean", "entropy"),
-        Key("actor_train/grad_norm", "grad_norm"),
-        Key("actor/grad_norm", "grad_norm"),
-        Key("actor/lr", "lr"),
-        Key("actor/pg_loss", "loss"),
-        Key("actor/total_loss", "loss"),
-        Key("actor/ppo_ratio_clipfrac", "pg_clip_fraction"),
-        Key("actor/clipfrac", "pg_clip_fraction"),
-        Key("time/step_total", "duration_s"),
-    ),
-    phases=(
-        ("time/step_generate", "generate"),
-        ("time/step_rollout", "generate"),
-        ("time/old_log_probs", "old_logprob"),
-        ("time/step_old_log_probs_values", "old_logprob"),
-        ("time/ref_log_probs_values", "ref"),
-        ("time/step_ref_log_probs_values_reward", "ref"),
-        ("time/step_train", "update"),
-        ("time/step_model_update", "weight_sync"),
-        ("time/step_val", "eval"),
-        ("time/val_step", "eval"),
-    ),
-    eval_prefixes=("val_correct/", "val_score/", "val/"),
-    # The critic and the actor are veRL's too: what stands beside them tells the two apart.
-    signs=("tokens/", "time/step_", "system/", "actor_train/", "actor_infer/", "actor/", "critic/"),
 )
 
 KEYMAPS: tuple[KeyMap, ...] = (VERL, SLIME, TRL, NEMO_RL, PRIME_RL, OPENRLHF, SKYRL, AREAL, ROLL)

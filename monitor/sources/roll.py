@@ -17,7 +17,8 @@ from ...models.step import Eval, Step
 from ..filesource import FileSource
 from ..source import Format, Line, Probe, Source
 from ..transport import open_transport
-from .keymap import ROLL, tells_of
+from .keymap import tells_of
+from .keymap_others import ROLL
 from .logtime import stamp_of
 from .plainrow import floats_of
 from .told import Told

@@ -112,6 +112,7 @@ class TrlTeller:
     def __init__(self) -> None:
         self._rows = TrlRows()
         self._attempt = 0
+        self._begun = False
         self._last = 0
         self._window: int = 1
         """Steps from row to row: as configured, or as seen last."""
@@ -130,6 +131,7 @@ class TrlTeller:
             rows[row][name] = value
         step = group.step
         if is_training_row(train) and step >= self._last:
+            self._begun = True
             spaced = step - self._last
             if self._last == 0:
                 window = spaced if spaced == self._window else first_window(step)
@@ -163,7 +165,7 @@ class TrlTeller:
         return route
 
     def resume(self, group: Group) -> Iterable[Event]:
-        if group.step <= self._last:
+        if self._begun and group.step <= self._last:
             self._attempt += 1
             self._last = group.step - 1
             self._rows.begin()

@@ -259,4 +259,4 @@ TELLS = Tells(
     gpus="from the throughput (veRL)",
     config="`args` text (TRL)",
 )
-FORMAT = Format(name="TensorBoard event files", score=_score, open=_open, tells=TELLS)
+FORMAT = Format(name="TensorBoard event files", score=_score, open=_open, tells=TELLS, reads=(SIGN,))

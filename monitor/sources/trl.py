@@ -22,7 +22,9 @@ LOOK_BYTES = 256 * 1024
 MOST_LOOKED_AT = 50
 ROWS_FILES = ("logging.jsonl", "trainer_log.jsonl")
 """As ms-swift and LLaMA-Factory call them."""
-BESIDE = frozenset({"epoch", "learning_rate", "num_tokens", "completions/mean_length", "completion_length"})
+BESIDE = frozenset(
+    {"epoch", "learning_rate", "num_tokens", "completions/mean_length", "completion_length", "objective/kl"}
+)
 """Every row has one of these beside its loss or reward."""
 STATE = re.compile(r'^\s*\{.*?"(?:log_history|is_hyper_param_search|best_model_checkpoint)"\s*:', re.DOTALL)
 HEADER = re.compile(r"Unsloth - 2x faster|\*\*\*\*\* Running training \*\*\*\*\*|GRPOTrainer\b")

@@ -18,7 +18,7 @@ from .verl.faults import Faults
 
 ROW = re.compile(
     r"""\{['"](?:loss|reward|eval_|train_runtime|grad_norm|learning_rate|lr|num_tokens|completion|clip_ratio|"""
-    r"""entropy|kl|epoch|step_time|objective/|frac_|sampling/|policy_loss|mean_token_accuracy)"""
+    r"""entropy|kl|eps|epoch|episode|step_time|objective/|frac_|sampling/|policy_loss|mean_token_accuracy)"""
 )
 BAR = re.compile(r"(\d{1,3})%\|[^|\r\n]{0,400}\| *(\d{1,9})/(\d{1,9}) \[([\d:]+)<[^\]\r\n]{0,60}\]?")
 FURTHEST_FIRST = 20

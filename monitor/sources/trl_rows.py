@@ -17,7 +17,17 @@ LONGEST_WINDOW = 1000
 SPACINGS = (500, 250, 200, 100, 50, 25, 20, 10, 5, 4, 2, 1)
 """What people set logging_steps to, largest first."""
 SUMMARY = "train_runtime"
-TRAINING = ("loss", "reward", "grad_norm", "completions/mean_length", "completion_length", "learning_rate")
+TRAINING = (
+    "loss",
+    "reward",
+    "grad_norm",
+    "completions/mean_length",
+    "completion_length",
+    "learning_rate",
+    "objective/scores",
+    "loss/policy_avg",
+    "ppo/loss/total",
+)
 REST = ("reward", "completions/mean_length", "completion_length")
 """What the summary of an RL training has of the steps after the last row."""
 NOT_SCORES = frozenset({"runtime", "samples_per_second", "steps_per_second", "step", "epoch", "num_tokens"})
@@ -92,7 +102,10 @@ class TrlRows:
     def _facts(self, values: Mapping[str, float], window: int, step: int) -> Iterator[Event]:
         """What a row says of the run; each is told once, since the rows are many."""
         if self._told.info.framework is None:
-            yield from self.learn(RunInfo(framework="trl", platform="self-hosted", first_step=1))
+            # PPOTrainer up to 0.11 left the count to its user, who began at 0.
+            yield from self.learn(
+                RunInfo(framework="trl", platform="self-hosted", first_step=1 if step else 0)
+            )
         if self._told.info.algorithm is None and (algorithm := _algorithm(values)) is not None:
             yield from self.learn(RunInfo(algorithm=algorithm))
         if "step_time" in values and STEP_TIME_NOTE not in self._told.info.notes:
@@ -174,6 +187,10 @@ def _eval(step: int, values: Mapping[str, float], at: float | None, attempt: int
 
 
 def _algorithm(values: Mapping[str, float]) -> Algorithm | None:
+    if "loss/value_avg" in values or "ppo/loss/value" in values:
+        return "ppo"
+    if "objective/scores" in values:
+        return "rl"
     if "rewards/chosen" in values or "logps/chosen" in values:
         return "dpo"
     if any(key.startswith("completions/") or key in ("reward", "completion_length") for key in values):

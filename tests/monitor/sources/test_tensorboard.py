@@ -9,6 +9,7 @@ from pydantic_core import to_json
 
 from rltop.models.event import Ended, Event, Restart, SourceStatus
 from rltop.models.step import Eval, Step
+from rltop.monitor.fleet.beside import logs_below
 from rltop.monitor.reduce import reduce
 from rltop.monitor.source import Probe
 from rltop.monitor.sources.tensorboard import FORMAT, TensorBoardSource
@@ -408,3 +409,28 @@ def test_tags_of_transformers_own_trainer_are_trls(tmp_path: Path) -> None:
 def test_the_first_row_of_a_resumed_run_is_one_step(tmp_path: Path) -> None:
     (tmp_path / "events.out.tfevents.1").write_bytes(VERSION + trl_step(1210) + trl_step(1220))
     assert next(step.step for step in read(tmp_path) if isinstance(step, Step)) == 1210
+
+
+def test_tags_of_the_first_ppo_trainers_are_trls(tmp_path: Path) -> None:
+    values = {
+        "ppo/loss/total": 0.25,
+        "ppo/loss/value": 0.5,
+        "ppo/mean_scores": 0.75,
+        "env/reward_mean": 0.75,
+        "objective/kl": 1.5,
+        "tokens/responses_len_mean": 55.0,
+        "tokens/queries_len_mean": 20.0,
+    }
+    data = VERSION + b"".join(scalar(n, tag, value) for n in (0, 1) for tag, value in values.items())
+    (tmp_path / "events.out.tfevents.1").write_bytes(data)
+    state = state_of(read(tmp_path))
+    assert (state.info.framework, state.info.algorithm, state.info.first_step) == ("trl", "ppo", 0)
+    assert (list(state.history.steps), state.attempt) == ([0, 1], 0)
+    get = state.history.get
+    assert (get("reward_mean", 1), get("response_length_mean", 1), get("kl", 1)) == (0.75, 55, 1.5)
+
+
+def test_a_folder_of_event_files_has_no_other_logs_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "events.out.tfevents.1").write_bytes(VERSION + trl_step(1) + trl_step(2))
+    assert logs_below(tmp_path, FORMAT.reads) == []
+    assert logs_below(tmp_path, ()) == [tmp_path / "events.out.tfevents.1"]

@@ -360,3 +360,15 @@ def test_the_bar_of_an_evaluation_is_no_other_training() -> None:
 def test_a_row_that_is_printed_again_counts_once() -> None:
     lines = [bar(0), row(1000.0), row(1000.0), bar(1), row(2000.0), bar(2)]
     assert steps_of(events_of(line.replace("nan", "1.0") for line in lines)) == [1, 2]
+
+
+def test_rows_of_ppo_and_rloo_are_training() -> None:
+    text = (
+        "{'eps': 3, 'objective/kl': 0.5, 'objective/scores': 0.75, 'loss/policy_avg': -0.25, "
+        "'policy/entropy_avg': 0.9, 'lr': 3e-06, 'episode': 64, 'epoch': 0.01}"
+    )
+    assert FORMAT.score(Probe(path=Path("x"), is_dir=False, head=text)) == 0.7
+    state = state_of(events_of([text, text.replace("0.75", "1.0")]))
+    assert state.info.algorithm == "rl"
+    assert [state.history.get("reward_mean", i) for i in (0, 1)] == [0.75, 1.0]
+    assert (state.history.get("loss", 0), state.history.get("kl", 0)) == (-0.25, 0.5)
