@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 BAR = re.compile(r"\s*\d+%\|[^|]*\|\s*(\d{1,15})/(\d{1,15}) \[([\d:]{1,15})<([^,\]\s]+)")
 TRAINING = "Training Progress:"
+EASYR1 = "Running step:"
 EPOCH = re.compile(r"Epoch (\d{1,9})/(\d{1,9}):(?=\s+\d+%\|)")
 
 
@@ -24,8 +25,9 @@ class Bar(NamedTuple):
 def training_bar(words: str) -> Bar | None:
     """The last update of veRL's training bar in a statement."""
     end = len(words)
-    while (start := words.rfind(TRAINING, 0, end)) >= 0:
-        if match := BAR.match(words, start + len(TRAINING)):
+    name = TRAINING if TRAINING in words else EASYR1
+    while (start := words.rfind(name, 0, end)) >= 0:
+        if match := BAR.match(words, start + len(name)):
             return _bar(match)
         end = start  # the last update was cut: take the one before
     return None

@@ -10,9 +10,10 @@ from ....models.event import Ended, Event, LogLine, Progress
 from ....models.run import RunInfo
 from ....models.step import Step
 from ...source import Line
-from . import stepline
+from . import easyr1, stepline
 from .barclock import BarClock
 from .bars import Bar, EpochBars, training_bar
+from .easyr1 import Block, Blocks
 from .faults import TRACEBACK, Faults
 from .hints import hint, may_hint
 from .rayline import said
@@ -39,6 +40,8 @@ def matters(text: str) -> bool:
         or "slurmstepd" in text
         or "Killed" in text
         or "Segmentation" in text
+        or "Step " in text
+        or text.endswith("Config")
         or may_hint(text)
     )
 
@@ -70,6 +73,7 @@ class ConsoleParser:
         self._facts = RunFacts(self._telling)
         self._faults = Faults()
         self._epochs = EpochBars()
+        self._blocks = Blocks()
         self._open: _Open | None = None
         self._wrapped = False
         self._number = 0
@@ -89,6 +93,7 @@ class ConsoleParser:
             and self._open is None
             and not self._facts.reading
             and not self._faults.reading
+            and not self._blocks.reading
             and not matters(line.text)
         ):
             return ()
@@ -103,6 +108,7 @@ class ConsoleParser:
         self._open = None
         self._facts.clear()
         self._faults.clear()
+        self._blocks = Blocks()
         self._number = 0
         return ()
 
@@ -125,6 +131,11 @@ class ConsoleParser:
                 self._wrapped = True
                 return
             yield from self._settle()
+        if self._blocks.reading or words.startswith(easyr1.OPENINGS):
+            block, taken = self._blocks.read(by, words)
+            yield from self._easyr1(block, line.at)
+            if taken:
+                return
         if not self._facts.takes(by, words):
             if "%|" in words:
                 yield from self._progress(words, line.at)
@@ -170,6 +181,19 @@ class ConsoleParser:
         ):
             yield self._timed(event, again) if isinstance(event, Step) else event
         yield from self._reached(held.at)
+
+    def _easyr1(self, block: Block | None, at: float | None) -> Iterator[Event]:
+        """A step, or the configuration, that EasyR1 printed as YAML."""
+        if block is None:
+            return
+        if block.step is None:
+            yield from self._facts.printed(easyr1.settings_of(block.flat))
+            return
+        values = easyr1.metrics_of(block)
+        if easyr1.is_step(values):
+            for event in self._telling.tell(self, block.step, values, at, repr(block.flat)):
+                yield self._timed(event, again=False) if isinstance(event, Step) else event
+            yield from self._reached(at)
 
     def _timed(self, step: Step, again: bool) -> Step:
         """The step, left open for what the bar behind it will say of its time."""
@@ -255,6 +279,7 @@ class ConsoleParser:
 
     def _flush(self) -> Iterator[Event]:
         yield from self._settle()
+        yield from self._easyr1(self._blocks.end(), None)
         yield from self._facts.end_dump()
         for event in self._faults.flush():
             yield from self._unless_over(event)

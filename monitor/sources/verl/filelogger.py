@@ -13,6 +13,7 @@ from ....models.event import Event
 from ...column import NAN
 from ...source import Line
 from ..plainrow import floats_of
+from . import easyr1
 from .console import START_INFO
 from .evals import is_training
 from .telling import Telling
@@ -70,9 +71,12 @@ def read_line(text: str) -> tuple[int, Mapping[str, float]] | None:
         return None
     line = cast("dict[str, object]", value)
     step, data = line.get("step"), line.get("data")
-    if line.keys() != {"step", "data"} or not isinstance(step, int) or isinstance(step, bool):
+    if not isinstance(step, int) or isinstance(step, bool) or abs(step) > 2**53:
         return None
-    if not isinstance(data, dict) or abs(step) > 2**53:
+    if line.keys() != {"step", "data"}:
+        nested = easyr1.row_of(line)
+        return None if nested is None else (step, nested)
+    if not isinstance(data, dict):
         return None
     metrics = cast("dict[str, object]", data)
     plain = floats_of(metrics)

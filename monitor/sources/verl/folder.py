@@ -13,6 +13,7 @@ from ...source import Source
 from ...transport import open_transport
 from . import recognise
 from .console import ConsoleParser
+from .easyr1 import SettingsSource
 from .filelogger import FileLoggerParser
 from .hydra import HydraSource
 from .telling import Telling
@@ -45,8 +46,9 @@ def open_console(path: Path) -> Sequence[Source]:
 
 
 def open_file_logger(path: Path) -> Sequence[Source]:
-    """A metrics file alone."""
-    return [FileSource(open_transport(path), FileLoggerParser())]
+    """A metrics file, and EasyR1's settings beside it."""
+    beside = [SettingsSource(path.parent)] if (path.parent / SettingsSource.name).is_file() else []
+    return [*beside, FileSource(open_transport(path), FileLoggerParser())]
 
 
 def open_folder(path: Path) -> Sequence[Source]:
@@ -54,7 +56,7 @@ def open_folder(path: Path) -> Sequence[Source]:
     sources = _hydra(path)
     consoles, loggers = recognise.consoles(path), recognise.file_loggers(path)
     if not consoles:
-        return sources + [source for logger, _ in loggers[:1] for source in open_file_logger(logger)]
+        return sources + [FileSource(open_transport(log), FileLoggerParser()) for log, _ in loggers[:1]]
     telling = Telling()
     console = FileSource(open_transport(consoles[0][0]), ConsoleParser(telling))
     sources.append(console)
@@ -66,4 +68,6 @@ def open_folder(path: Path) -> Sequence[Source]:
 
 def _hydra(folder: Path) -> list[Source]:
     inside = recognise.hydra_folder(folder)
+    if (folder / SettingsSource.name).is_file():
+        return [SettingsSource(folder)]
     return [HydraSource(inside)] if inside else []

@@ -22,11 +22,18 @@ HOPS = 8
 
 
 class HydraSource:
-    """The configuration in a `.hydra` folder, told once."""
+    """The configuration in a `.hydra` folder, or in another that `read` knows, told once."""
+
+    source = "hydra"
+    name = "config.yaml"
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._told = False
+
+    def read(self) -> dict[str, ConfigValue]:
+        """The configuration; {} where there is none that can be read."""
+        return read_folder(self._folder)
 
     @property
     def more(self) -> bool:
@@ -37,12 +44,12 @@ class HydraSource:
         """What the configuration tells, the first time it is there."""
         if self._told:
             return []
-        flat = read_folder(self._folder)
+        flat = self.read()
         if not flat:
             return []
         self._told = True
         info = config.info_of(flat)
-        status = SourceStatus(source="hydra", path=str(self._folder / "config.yaml"), lines=len(flat))
+        status = SourceStatus(source=self.source, path=str(self._folder / self.name), lines=len(flat))
         return [RunInfo(framework="verl", platform="self-hosted"), info, status]
 
     def close(self) -> list[Event]:
@@ -53,8 +60,8 @@ class HydraSource:
 def read_folder(folder: Path) -> dict[str, ConfigValue]:
     """The configuration with its references followed; {} where there is none that can be read."""
     return {
-        **resolved(read_yaml(_text(folder / "config.yaml"))),
-        **_overrides(_text(folder / "overrides.yaml")),
+        **resolved(read_yaml(text_of(folder / "config.yaml"))),
+        **_overrides(text_of(folder / "overrides.yaml")),
     }
 
 
@@ -101,7 +108,8 @@ def _overrides(text: str) -> dict[str, ConfigValue]:
     return found
 
 
-def _text(path: Path) -> str:
+def text_of(path: Path) -> str:
+    """The text of a file of settings; nothing where it cannot be read."""
     try:
         with path.open("rb") as file:
             return file.read(LARGEST).decode("utf-8", "replace")

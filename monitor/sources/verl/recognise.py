@@ -10,8 +10,11 @@ from ...source import Probe
 from ...wrapping import bare_text
 from . import hydra
 from .filelogger import read_line
+from .rayline import without_colour
 
 STEP = re.compile(r"(?<![\w/.])step:\d+ - [\w-]+/")
+_RUNNER = r"(?:\(Runner pid=\d+[^)]*\) )?"
+EASYR1 = re.compile(rf"^{_RUNNER}Step \d+\s*\n{_RUNNER}(?:actor|critic|val):\s*$", re.MULTILINE)
 DUMP = re.compile(r"\{'actor_rollout_ref': ?\{")
 SURE = 0.97
 SIGNS: tuple[tuple[float, re.Pattern[str]], ...] = (
@@ -34,7 +37,7 @@ def console_score(probe: Probe) -> float:
     if probe.is_dir or "\0" in probe.head[:4096] or _is_json(probe.head):
         return 0.0
     text = probe.head + "\n" + probe.tail
-    if STEP.search(text) or DUMP.search(text):
+    if STEP.search(text) or DUMP.search(text) or ("Step " in text and EASYR1.search(without_colour(text))):
         return SURE
     if NOT_A_LOG.match(text):
         return 0.0

@@ -61,6 +61,10 @@ class RunFacts:
         if self._dump is None:
             return
         flat, self._dump = self._dump.flat, None
+        yield from self.printed(flat)
+
+    def printed(self, flat: dict[str, config.ConfigValue]) -> Iterator[Event]:
+        """A configuration that the run has printed."""
         if any(key.startswith(("actor_rollout_ref.", "trainer.", "data.")) for key in flat):
             self._printed = True
             self._flat = {**self._flat, **flat}
