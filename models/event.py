@@ -30,6 +30,14 @@ class Restart(Value):
     at: float | None = None
 
 
+class NewRun(Value):
+    """The log was written anew by another run: nothing that was told before is of the one that now begins."""
+
+    kind: Literal["new-run"] = "new-run"
+    note: str = ""
+    """What the user should know of it, in one line."""
+
+
 class Totals(Value):
     """Cumulative counters that the framework keeps itself, over all attempts it knows of."""
 
@@ -88,6 +96,7 @@ Event = Annotated[
     | Eval
     | Progress
     | Restart
+    | NewRun
     | Totals
     | GpuSample
     | Serving

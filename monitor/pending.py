@@ -1,20 +1,28 @@
-"""A target that is not there yet, or holds nothing that could be recognised: waits, then opens it."""
+"""A target that is not there yet, or holds nothing that could be recognised: waits, then opens it.
+
+Where another run takes the place of the one that was read, the target is opened again, as for a first look.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from ..models.event import Event, SourceStatus
+from .anew import Beginnings
 from .source import Source
 from .target import TargetError, open_target
 
 
 class PendingSource:
-    """Stands in for the sources of a target until they can be told."""
+    """Stands in for the sources of a target until they can be told.
 
-    def __init__(self, path: Path) -> None:
+    `opened` are those that it has already. `renews`: see above.
+    """
+
+    def __init__(self, path: Path, opened: Sequence[Source] = (), renews: bool = True) -> None:
         self._path = path
-        self._opened: Sequence[Source] = ()
+        self._opened = opened
         self._reason = ""
+        self._beginnings = Beginnings() if renews else None
 
     @property
     def more(self) -> bool:
@@ -31,7 +39,13 @@ class PendingSource:
                 return self._waiting(str(error))
             if self._reason:
                 found.append(SourceStatus(source="pending", path=str(self._path)))
-        return found + [event for source in self._opened for event in source.poll(now)]
+        events = [event for source in self._opened for event in source.poll(now)]
+        another = None if self._beginnings is None else self._beginnings.look(events)
+        if another is None:
+            return found + events
+        self.close()
+        self._opened, self._reason, self._beginnings = (), "", Beginnings()
+        return [another, *self.poll(now)]
 
     def close(self) -> list[Event]:
         """What the run had held back."""

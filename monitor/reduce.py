@@ -4,6 +4,7 @@ from ..models.event import (
     Ended,
     Event,
     LogLine,
+    NewRun,
     Progress,
     Restart,
     SourceStatus,
@@ -47,8 +48,9 @@ def reduce(state: RunState, event: Event) -> RunState:
             return _gpus(state, event)
         case Serving():
             return state.after(serving={**state.serving, event.host: event})
-        case LogLine():
-            return state.after(logs=(*state.logs, event)[-LOGS_KEPT:])
+        case LogLine() | NewRun():  # of a new run, whoever feeds the fold has begun with an empty state
+            line = event if isinstance(event, LogLine) else LogLine(text=event.note, level="warning")
+            return state.after(logs=(*state.logs, line)[-LOGS_KEPT:])
 
 
 def _gpus(state: RunState, event: GpuSample) -> RunState:

@@ -9,6 +9,7 @@ from typing import Self
 
 from ..models.alert import Severity
 from ..models.event import Step
+from .anew import fed
 from .clock import Clock
 from .frame import Frame, ReplayPosition
 from .pipeline import Pipeline
@@ -170,7 +171,7 @@ class ReplaySession:
         scout = self._make()
         known = 0
         for index, item in enumerate(self._timed):
-            scout.feed(item.event, item.at)
+            scout = fed(scout, item.event, item.at, lambda _: self._make())
             if index < self._index - 1 or not isinstance(item.event, Step):
                 continue
             alerts = scout.frame(item.at).alerts
@@ -186,7 +187,7 @@ class ReplaySession:
             self._pipeline = self._make()
             self._index = 0
         for item in self._timed[self._index : target]:
-            self._pipeline.feed(item.event, item.at)
+            self._feed(item)
         self._index = max(self._index, target)
         self._settle()
         self._at = self._timed[target - 1].at if target else first_step_at(self._timed)
@@ -194,9 +195,12 @@ class ReplaySession:
     def _play_to(self, at: float) -> None:
         while self._index < len(self._timed) and self._timed[self._index].at <= at:
             item = self._timed[self._index]
-            self._pipeline.feed(item.event, item.at)
+            self._feed(item)
             self._index += 1
         self._settle()
+
+    def _feed(self, item: Timed) -> None:
+        self._pipeline = fed(self._pipeline, item.event, item.at, lambda _: self._make())
 
     def _settle(self) -> None:
         if self.ended:

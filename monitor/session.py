@@ -5,9 +5,12 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Literal, TypeVar
 
-from ..models.event import Event, SourceStatus
+from ..models.event import Event, NewRun, SourceStatus
+from ..models.settings import Settings
+from .anew import Make, fed
 from .clock import Clock
 from .frame import Frame
+from .money.book import Book
 from .pipeline import Pipeline
 from .reader import Reader
 from .recorder import Recorder
@@ -42,8 +45,11 @@ class Session:
         clock: Clock,
         recorder: Recorder | None = None,
         until_ended: bool = False,
+        make: Make | None = None,
     ) -> None:
+        """`make` is what makes an empty pipeline: for another run, where one takes the place of the first."""
         self.pipeline = pipeline
+        self._make = make or _with_built_in_prices
         self._sources = sources
         self._clock = clock
         self._recorder = recorder
@@ -112,8 +118,7 @@ class Session:
         now = self._clock.now()
         events = [event for source in self._sources for event in source.poll(now)]
         # How reading goes comes first: a file's date decides which prices hold for all that is in it.
-        events.sort(key=lambda event: not isinstance(event, SourceStatus))
-        return events, any(source.more for source in self._sources)
+        return [event for run in _runs(events) for event in run], any(source.more for source in self._sources)
 
     def read_all(self) -> Frame:
         """Read what there is, take it as all there will be, and give the one frame of it."""
@@ -163,7 +168,7 @@ class Session:
     def _feed(self, events: Iterable[Event]) -> None:
         now = self._clock.now()
         for event in events:
-            self.pipeline.feed(event, now)
+            self.pipeline = fed(self.pipeline, event, now, self._make)
             if self._recorder is not None:
                 self._record(self._recorder, event, now)
 
@@ -180,6 +185,24 @@ class Session:
                 reason=f"{recorder.path}: {recorder.reason}",
             )
             self.pipeline.feed(lost, now)
+
+
+def _runs(events: Iterable[Event]) -> list[list[Event]]:
+    """The events of each run, those of how reading goes first; but for the first, it begins with a NewRun."""
+    runs: list[list[Event]] = [[]]
+    for event in events:
+        if isinstance(event, NewRun):
+            runs.append([])
+        runs[-1].append(event)
+    return [sorted(run, key=_turn) for run in runs]
+
+
+def _turn(event: Event) -> int:
+    return 0 if isinstance(event, NewRun) else 1 if isinstance(event, SourceStatus) else 2
+
+
+def _with_built_in_prices(settings: Settings) -> Pipeline:
+    return Pipeline(settings, Book.load())
 
 
 async def in_thread(work: Callable[[], Answer]) -> Answer:

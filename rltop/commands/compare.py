@@ -14,7 +14,7 @@ from ..monitor.places.demo import PREFIX
 from ..monitor.session import Session
 from ..monitor.target import TargetError
 from .flags import USAGE, complain, has_screen, looks_of, settings_of
-from .opening import pipeline, sources_of
+from .opening import followed, pipeline
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,7 +76,7 @@ class Comparing:
 
 
 def _opened(target: str, args: argparse.Namespace) -> Session:
-    return Session(sources_of(target), pipeline(settings_of(args)), SystemClock())
+    return Session(followed(target), pipeline(settings_of(args)), SystemClock(), make=pipeline)
 
 
 def _names(targets: Sequence[str]) -> list[str]:

@@ -74,9 +74,10 @@ def session(
     clock = SystemClock()
 
     def open_(targets: Sequence[str], said: bool) -> Session:
-        logs = [(target, waiting_sources_of(target)) for target in targets]
-        sources = joined(logs, said) if len(logs) > 1 else logs[0][1]
-        return Session(sources, pipeline(settings), clock)
+        alone = len(targets) == 1
+        logs = [(target, waiting_sources_of(target, renews=alone)) for target in targets]
+        sources = logs[0][1] if alone else joined(logs, said)
+        return Session(sources, pipeline(settings), clock, make=pipeline)
 
     budget_usd = settings.fleet_budget_usd
     return FleetSession(open_, clock, named=named, roots=roots, budget_usd=budget_usd, kept=kept)

@@ -64,7 +64,12 @@ def follow(
     except TargetError as error:
         return complain(str(error))
     session = Session(
-        sources, pipeline(settings), SystemClock(), recorder=recorder_of(args.record), until_ended=True
+        sources,
+        pipeline(settings),
+        SystemClock(),
+        recorder=recorder_of(args.record),
+        until_ended=True,
+        make=pipeline,
     )
     # A scheduler ends what it runs with SIGTERM: what waits to be sent is sent then too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -55,10 +55,25 @@ def sources_of(target: str, also: Sequence[str] = ()) -> Sequence[Source]:
     return open_target(Path(target)) if place is None else open_place(place, target)
 
 
-def waiting_sources_of(target: str, pipe: int = 0, also: Sequence[str] = ()) -> Sequence[Source]:
+def followed(target: str) -> Sequence[Source]:
+    """The sources of a target that must be there now, and another run's that takes its place there.
+
+    Raises:
+        TargetError: it is not there or cannot be used.
+    """
+    from ..monitor.pending import PendingSource
+
+    sources = sources_of(target)
+    is_path = target != "-" and place_of(target) is None
+    return (PendingSource(Path(target), sources),) if is_path else sources
+
+
+def waiting_sources_of(
+    target: str, pipe: int = 0, also: Sequence[str] = (), renews: bool = True
+) -> Sequence[Source]:
     """The sources of a target that may still have to come; for `-`, what is piped into descriptor `pipe`.
 
-    `also` are further logs of the same run.
+    `also` are further logs of the same run. `renews`: a run that takes its place in the log is followed then.
 
     Raises:
         TargetError: one of them names a place, and its words mean nothing there.
@@ -66,12 +81,14 @@ def waiting_sources_of(target: str, pipe: int = 0, also: Sequence[str] = ()) -> 
     from ..monitor.pending import PendingSource
 
     if also:
-        return _together([(one, waiting_sources_of(one, pipe)) for one in (target, *also)])
+        return _together([(one, waiting_sources_of(one, pipe, renews=False)) for one in (target, *also)])
 
     if target == "-":
         return open_pipe(pipe)
     place = place_of(target)
-    return (PendingSource(Path(target)),) if place is None else open_place(place, target)
+    if place is not None:
+        return open_place(place, target)
+    return (PendingSource(Path(target), renews=renews),)
 
 
 def _together(named: Sequence[tuple[str, Sequence[Source]]]) -> Sequence[Source]:

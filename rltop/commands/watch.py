@@ -138,7 +138,7 @@ class Opening:
         record = recorder_of(self._args.record)
         # What is said of this run alone is known by its name, which a folder may have had to be searched for.
         settings = settings_of(self._args, target)
-        return Session(sources, pipeline(settings), SystemClock(), recorder=record)
+        return Session(sources, pipeline(settings), SystemClock(), recorder=record, make=pipeline)
 
     def _target(self) -> str:
         """The one target there is.

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_core import from_json
 
-from rltop.models.event import Ended, Event, LogLine, Progress, Restart, SourceStatus, Totals
+from rltop.models.event import Ended, Event, LogLine, NewRun, Progress, Restart, SourceStatus, Totals
 from rltop.models.gpu import Gpu, GpuProcess, GpuSample, MigSlice, Serving
 from rltop.models.run import RunInfo
 from rltop.models.step import Eval, Step
@@ -26,6 +26,7 @@ KINDS: tuple[type[Value], ...] = (
     Eval,
     Progress,
     Restart,
+    NewRun,
     Totals,
     GpuSample,
     Serving,
