@@ -20,7 +20,7 @@ def utf8(value: object) -> object:
 class Value(BaseModel):
     """Base for everything in models/."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null", defer_build=True)
 
     def model_dump_json(self, **how: Any) -> str:
         """JSON, in which a file name that is no UTF-8 has `?` where it is not."""
