@@ -1,6 +1,5 @@
 """All that is known at one moment, as the alert rules are given it."""
 
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from ..models.money import Bill, StepCost, TokenPrice
@@ -33,8 +32,7 @@ class Outlay(NamedTuple):
         return self.bill.spent_usd
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Moment:
+class Moment(NamedTuple):
     """A run when a step closed (`row` is set), or when only time has passed (`row` is None)."""
 
     state: RunState

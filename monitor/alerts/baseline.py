@@ -1,11 +1,10 @@
 """What is usual for a run, the median of its first steps, and where it stands now. Pure."""
 
 import statistics
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
+class Baseline(NamedTuple):
     """A series, boiled down to what rules compare. Grows by `add`; constant size."""
 
     first: tuple[float, ...] = ()

@@ -8,6 +8,7 @@ does not fit. What has been spent already is a fact and needs no second look.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...models.text import percent, usd
 from ..moment import Moment
@@ -29,8 +30,7 @@ class Limits:
     clear: float = 0.35
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """What steps cost, dollars."""
 
     least_usd: float | None = None

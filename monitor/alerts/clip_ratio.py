@@ -12,6 +12,7 @@ four times the scatter of the difference between the average and the start.
 import math
 import statistics
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...models.text import number, percent, tokens, usd
 from ..moment import Moment
@@ -40,8 +41,7 @@ _BENDS = 20
 """Second differences that tell the noise."""
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """The share at first and now, and how it bends from step to step."""
 
     shares: Baseline = Baseline()

@@ -1,6 +1,7 @@
 """The run has crashed, in the log's own last words. Only when the log proves it; a resume clears it."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...models.text import usd
 from ..moment import Moment
@@ -14,8 +15,7 @@ class Limits:
     """Nothing to set but what every rule has."""
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """Nothing to remember."""
 
 

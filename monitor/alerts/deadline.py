@@ -6,6 +6,7 @@ minute while no step comes.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...models.text import duration, usd
 from ..moment import Moment
@@ -25,8 +26,7 @@ class Limits:
     """How long before the deadline the run must have ended."""
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """When it was looked at last: how many steps were done, and the time."""
 
     steps_done: int = -1

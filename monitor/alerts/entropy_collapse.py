@@ -7,6 +7,7 @@ be learnt: that is told, not warned of.
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...models.text import number, ratio
 from ..moment import Moment
@@ -28,8 +29,7 @@ class Limits:
     base_steps: int = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """Entropy in nats, its newest moving averages, and how the reward stands to its best."""
 
     entropy: Baseline = Baseline()

@@ -6,6 +6,7 @@ RL swings between busy and idle within a step, so one quiet reading means nothin
 
 import statistics
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...models.gpu import Gpu
 from ...models.text import duration, usd
@@ -24,8 +25,7 @@ class Limits:
     seconds: float = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """Since when all have been idle, and when the newest reading was taken; unix seconds."""
 
     since: float | None = None

@@ -1,6 +1,7 @@
 """GPUs that slow themselves down, from heat or lack of power, for longer than a minute."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...models.text import duration
 from ..moment import Moment
@@ -15,8 +16,7 @@ class Limits:
     seconds: float = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """Since when some have been throttled, and when the newest reading was taken; unix seconds."""
 
     since: float | None = None

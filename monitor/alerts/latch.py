@@ -1,7 +1,6 @@
 """Raise once, escalate, clear once, re-arm: the only place where readings turn into alerts. Pure."""
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ...models.alert import Severity
 from .rule import RANK, Debounce, Level, Reading
@@ -12,8 +11,7 @@ _MOST_DOUBLINGS = 5
 _SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")
 
 
-@dataclass(frozen=True, slots=True)
-class Latch:
+class Latch(NamedTuple):
     """Where one rule stands. A severity only rises until the alert is cleared as a whole."""
 
     severity: Severity | None = None

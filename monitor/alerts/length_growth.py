@@ -9,8 +9,9 @@ explodes while its start is still being learnt is held against its first three s
 
 import math
 import statistics
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from ...models.text import ratio
 from ..moment import Moment
@@ -44,8 +45,7 @@ class Limits:
     """In the log of the length."""
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """Logs of lengths in tokens, and dollars a step."""
 
     first: tuple[float, ...] = ()
@@ -72,7 +72,7 @@ def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Rea
         if not memory.learnt or len(memory.first) == limits.base_steps:
             return memory, learning(len(memory.first), limits.base_steps)
     total = max(0.0, memory.total + min((z - memory.usual) / memory.sd, _MOST_SD) - limits.slack)
-    memory = replace(memory, now=now, total=total, recent=(*memory.recent, now)[-6:])
+    memory = memory._replace(now=now, total=total, recent=(*memory.recent, now)[-6:])
     growth = _times(now - memory.usual)
     good = growth < limits.clear
     if total <= limits.height or growth < limits.warn:
@@ -98,9 +98,9 @@ def _learn(memory: Memory, moment: Moment, z: float, now: float, limits: Limits)
     first = (*memory.first, z)
     usd = moment.cost.usd if moment.cost is not None else None
     costs = memory.costs if usd is None else (*memory.costs, usd)
-    memory = replace(memory, first=first, costs=costs, now=now)
+    memory = memory._replace(first=first, costs=costs, now=now)
     if len(first) == 1 and moment.row is not None:
-        memory = replace(memory, first_step=moment.row.step)
+        memory = memory._replace(first_step=moment.row.step)
     if _explodes(first, now):
         return _settled(memory, first[:_EARLY], costs[:_EARLY], limits, total=limits.height)
     if len(first) < limits.base_steps:
@@ -115,8 +115,7 @@ def _settled(
     # The scatter from step to step does not count a drift that was there from the first.
     steps = [b - a for a, b in pairwise(first)]
     scatter = statistics.pstdev(steps) / math.sqrt(2) if steps else 0.0
-    return replace(
-        memory,
+    return memory._replace(
         learnt=True,
         usual=statistics.median(first),
         usual_usd=statistics.median(costs) if costs else None,

@@ -6,7 +6,8 @@
 - A logged step time that leaves out evaluations, checkpoints or waiting is held against the wall clock.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...models.text import percent
 from ..moment import Moment
@@ -38,8 +39,7 @@ class Limits:
     """Of the wall time, that the logged step times may leave out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """Seconds since the first step with a time: by the clock, and as logged. Since when each remark holds."""
 
     wall_s: float = 0.0
@@ -62,7 +62,7 @@ def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Rea
         "time": _step_time(memory, moment, limits),
     }
     found = {name: remark for name, remark in remarks.items() if remark}
-    memory = replace(memory, began=memory.began.at(found, step_of(moment)))
+    memory = memory._replace(began=memory.began.at(found, step_of(moment)))
     if not found:
         return memory, FINE
     return memory, Reading(
@@ -126,8 +126,7 @@ def _timed(memory: Memory, moment: Moment) -> Memory:
         return memory
     wall_s = ended_at - memory.ended_at if memory.ended_at is not None else 0.0
     counts = row.attempt == memory.attempt and logged is not None and 0 < wall_s < _PAUSE * logged[1]
-    return replace(
-        memory,
+    return memory._replace(
         wall_s=memory.wall_s + (wall_s if counts else 0.0),
         logged_s=memory.logged_s + (logged[1] if counts and logged is not None else 0.0),
         steps=memory.steps + counts,

@@ -7,8 +7,8 @@ Zero and infinity are what frameworks log for "unknown", so they count as missin
 
 import math
 import statistics
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 from ...models.text import percent
 from ..moment import Moment
@@ -33,8 +33,7 @@ class Limits:
     base_steps: int = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """The series that this run has, and its baseline; `costs` in dollars a step."""
 
     signal: Signal | None = None
@@ -58,18 +57,18 @@ def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Rea
         # Over the whole step by its definition: a step with an evaluation in it would look slow.
         x *= seconds / work_s
     if memory.signal is None and moment.row is not None:
-        memory = replace(memory, signal=signal, first_step=moment.row.step)
+        memory = memory._replace(signal=signal, first_step=moment.row.step)
     series = memory.series.add(x, limits.base_steps, limits.skip_steps)
     if work_s is not None:
         timed = memory.work_s.add(work_s, limits.base_steps, limits.skip_steps)
-        memory = replace(memory, work_s=timed)
+        memory = memory._replace(work_s=timed)
     usd = moment.cost.usd if moment.cost is not None else None
     learnt = memory.series.seen - limits.skip_steps
     if learnt < limits.base_steps:
         costs = memory.costs if usd is None else (*memory.costs, usd)
         wanted = limits.base_steps + limits.skip_steps
-        return replace(memory, series=series, costs=costs), learning(series.seen, wanted)
-    memory = replace(memory, series=series)
+        return memory._replace(series=series, costs=costs), learning(series.seen, wanted)
+    memory = memory._replace(series=series)
     share = (series.now or 0.0) / (series.usual or 1.0)
     good = share > limits.clear
     if share >= limits.warn or not _slower(memory.work_s, limits):

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..moment import Moment
 from .began import Began
@@ -26,8 +27,7 @@ class Limits:
     """Nothing to set but what every rule has."""
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """What this rule has read."""
 
     watched: bool = False

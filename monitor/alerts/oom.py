@@ -1,6 +1,7 @@
 """Out of memory, as the log tells it. Critical at once; five further steps show that the run got over it."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...models.event import LogLine
 from ..moment import Moment
@@ -13,8 +14,7 @@ class Limits:
     """Nothing to set but what every rule has."""
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """The last line looked at."""
 
     last: LogLine | None = None

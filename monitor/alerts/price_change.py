@@ -6,6 +6,7 @@ the change.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...models.money import MeterName, TokenPrice
 from ...models.text import usd_change
@@ -32,8 +33,7 @@ class Limits:
     """Dearer by this much and more is a warning; less, or cheaper, is told."""
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """Nothing to remember."""
 
 

@@ -1,6 +1,7 @@
 """The provider has paused the run: an unpaid bill (critical) or no capacity (warning). A step ends it."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...models.event import LogLine
 from ..moment import Moment
@@ -13,8 +14,7 @@ class Limits:
     """Nothing to set but what every rule has."""
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """The last line looked at, the pause that holds, and how many steps had been told when it came."""
 
     last: LogLine | None = None

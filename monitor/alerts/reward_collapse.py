@@ -7,6 +7,7 @@ gained (warning), or below where the run began by as much (critical); 3 of 4 ste
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...models.text import number
 from ..moment import Moment
@@ -26,8 +27,7 @@ class Limits:
     base_steps: int = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """Moving averages of the reward; `variance` of a single step, from the differences of neighbours."""
 
     now: float | None = None

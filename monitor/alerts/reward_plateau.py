@@ -7,7 +7,8 @@ nothing new is said, since little can be saved, and what was said is put in the 
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...models.text import usd
 from ..moment import Moment
@@ -37,8 +38,7 @@ class Limits:
     """Of the whole run: before that nothing is said."""
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """The newest mean rewards, oldest first."""
 
     rewards: tuple[float, ...] = ()
@@ -54,7 +54,7 @@ def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Rea
     reward = moment.get("reward_mean")
     if reward is None or not math.isfinite(reward):
         return memory, Unwatched("no reward in this log")
-    memory = replace(memory, rewards=(*memory.rewards, reward)[-_LARGEST:], seen=memory.seen + 1)
+    memory = memory._replace(rewards=(*memory.rewards, reward)[-_LARGEST:], seen=memory.seen + 1)
     least = max(limits.least_steps, 3)
     total = moment.info.total_steps
     if memory.seen < max(least, limits.after * (total or 0)):
@@ -72,9 +72,9 @@ def observe(memory: Memory, moment: Moment, limits: Limits) -> tuple[Memory, Rea
     most = steepest(recent) * (window if steps is None else min(steps, window))
     threshold = limits.gain * max(1.0, size)
     if most >= threshold:
-        return replace(memory, flat=0), FINE
+        return memory._replace(flat=0), FINE
     saved = saving_usd(moment)
-    return replace(memory, flat=memory.flat + 1, window=window), Reading(
+    return memory._replace(flat=memory.flat + 1, window=window), Reading(
         level="info",
         value=most,
         threshold=threshold,

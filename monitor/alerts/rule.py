@@ -6,7 +6,7 @@ clears nothing itself: `latch.py` does that, the same way for all.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, Literal, TypeVar
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 from ...models.alert import Severity
 from ..moment import Moment
@@ -15,8 +15,7 @@ Level = Literal["ok", "info", "warning", "critical"]
 RANK: dict[Level, int] = {"ok": 0, "info": 1, "warning": 2, "critical": 3}
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """What a rule makes of one moment. `message` and `advice` are one line each."""
 
     level: Level = "ok"
@@ -34,8 +33,7 @@ class Reading:
     """What the rule is waiting for, such as `learns what is normal: 3 of 10 steps`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unwatched:
+class Unwatched(NamedTuple):
     """The rule lacks what it reads, and says what; what was raised stays as it is."""
 
     why: str

@@ -7,6 +7,7 @@ above `repeated` in 3 of 5 steps warns. 20 quiet steps clear it.
 import math
 import statistics
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...models.text import number, ratio
 from ..moment import Moment
@@ -29,8 +30,7 @@ class Limits:
     repeated: float = 6.0
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """Logarithms of the newest values, and which of the last five were high."""
 
     recent: tuple[float, ...] = ()

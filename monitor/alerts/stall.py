@@ -7,6 +7,7 @@ step clears it. A pause that is only found in a log afterwards is told, since no
 
 import statistics
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...models.text import duration, usd
 from ..moment import Moment
@@ -30,8 +31,7 @@ class Limits:
     """A log that has been silent for longer was left rather than stalled: told as a matter of fact."""
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """Wall seconds of the newest steps, evaluations and checkpoints apart."""
 
     steps_s: tuple[float, ...] = ()

@@ -1,7 +1,6 @@
 """A run told to the alert engine step by step, without a log, prices or a projection in between."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -47,7 +46,7 @@ class Told:
         cost = StepCost(step=number, usd=usd, duration_s=step.duration_s)
         moment = self._moment("running", None)
         self.engine.observe(
-            replace(moment, row=row, cost=cost, rates=self.rates, rates_now=self.rates_now or self.rates)
+            moment._replace(row=row, cost=cost, rates=self.rates, rates_now=self.rates_now or self.rates)
         )
 
     def steps(self, name: str, values: Sequence[float], **told: Any) -> None:
@@ -60,7 +59,7 @@ class Told:
         self.engine = self.engine.anew()
         for index in range(len(self.state.history)):
             row = self.state.history.row(index)
-            self.engine.observe(replace(self._moment("running", None), row=row))
+            self.engine.observe(self._moment("running", None)._replace(row=row))
 
     def tick(self, status: RunStatus = "running", silent_s: float | None = None) -> None:
         """Time has passed, perhaps none."""
