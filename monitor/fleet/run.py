@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from ...models.fleet import FleetRow
+from ..frame import Frame
 from ..session import Session
 from ..target import TargetError, run_in
 from .row import row_of
@@ -52,6 +53,8 @@ class FleetRun:
         """Unix seconds of its newest row in the database, as far as others have seen."""
         self.stamp: str | None = None
         """Of a run that is over: how the files are that its line was made of."""
+        self.tell: Callable[[Frame], None] | None = None
+        """Takes the frames of a run that has been seen going on."""
         self.apart: set[str] = set()
         """Paths of runs that look like it, and turned out to be others."""
         self.due_at = float("-inf")
@@ -63,6 +66,7 @@ class FleetRun:
         self._session: Session | None = None
         self._pace = 1.0
         self._made_at = float("-inf")
+        self._goes_on = False
         self._stale = False
         self._over_at: float | None = None
 
@@ -99,6 +103,10 @@ class FleetRun:
         self._over_at = self._changed_at()
         self.due_at = now + OVER_S
 
+    def look_again(self) -> None:
+        """Make the line anew at once, with nothing new too."""
+        self._stale, self.due_at = True, float("-inf")
+
     def close(self) -> None:
         """Let go of all files."""
         if self._session is not None:
@@ -134,10 +142,16 @@ class FleetRun:
 
     def _bring_up_to_date(self, session: Session, now: float) -> None:
         frame = session.pipeline.frame(now)
-        self.row = row_of(self.row, frame)
+        self._take(frame)
         self._made_at, self._stale = now, False
         if not self.read:
             self.print = print_of(frame.state.history)
+
+    def _take(self, frame: Frame) -> None:
+        self.row = row_of(self.row, frame)
+        self._goes_on |= frame.status == "running"
+        if self.tell is not None and self._goes_on:
+            self.tell(frame)
 
     def _is_over(self, session: Session, now: float) -> bool:
         ended = self.row.state in ("finished", "crashed")
@@ -148,7 +162,7 @@ class FleetRun:
         """The run has ended: its last line stays, and what it takes of memory and files does not."""
         self.stamp = self._whole(session, now)
         self._session = None
-        self.row = row_of(self.row, session.end())
+        self._take(session.end())
         self._over_at = self._changed_at()
         self.due_at = now + OVER_S
 

@@ -6,10 +6,12 @@ is silent is looked at seldom; what turns out to be one run in two logs becomes 
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from ...models.fleet import FleetRow
 from ..clock import Clock
+from ..frame import Frame
 from ..session import in_thread
 from .discover import Discovery
 from .frame import FleetFrame, Scan
@@ -44,8 +46,10 @@ class FleetSession:
         roots: Sequence[Path] = (),
         budget_usd: float | None = None,
         kept: KeptRows | None = None,
+        tell: Callable[[str, Frame], None] | None = None,
     ) -> None:
-        """`kept` are the lines of runs that were over when they were last read."""
+        """`kept` are the lines of runs that were over when they were last read; `tell` takes frames of runs
+        that go on, each with the target of its run."""
         self._open = open_
         self._clock = clock
         self._roots = roots
@@ -54,6 +58,9 @@ class FleetSession:
         self._search_at = float("-inf")
         self._scan: Scan | None = Scan() if roots else None
         self._kept = kept
+        self._tell = tell
+        self._untold: set[FleetRun] = set()
+        """Runs that go on, of which nothing was told yet: it was not known which logs are of one run."""
         self._runs = {target: self._run([target]) for target in dict.fromkeys(named)}
         self._asked: set[str] = set()
         """Targets that a line was looked for of."""
@@ -151,7 +158,23 @@ class FleetSession:
         self._changed = True
 
     def _run(self, targets: Sequence[str], said: bool = True, row: FleetRow | None = None) -> FleetRun:
-        return FleetRun(targets, self._open, said, row, self._kept.stamps if self._kept is not None else None)
+        stamps = self._kept.stamps if self._kept is not None else None
+        run = FleetRun(targets, self._open, said, row, stamps)
+        if self._tell is not None:
+            run.tell = partial(self._pass_on, run)
+        return run
+
+    def _pass_on(self, run: FleetRun, frame: Frame) -> None:
+        """Tell of a run, once it is known that no other line is of the same one."""
+        if self._tell is None or self._runs.get(run.id) is not run:
+            return
+        if self._is_settled():
+            self._tell(run.id, frame)
+        else:
+            self._untold.add(run)
+
+    def _is_settled(self) -> bool:
+        return self._trial is None and not self._suspected and all(run.read for run in self._runs.values())
 
     def _next(self, now: float) -> FleetRun | None:
         """The run to look at now: one not read yet, the newest first; else the one most overdue."""
@@ -182,6 +205,10 @@ class FleetSession:
             self._compare(run)
         if run.stamp is not None and stamp is None:
             self._keep(run)
+        if self._untold and self._is_settled():
+            for untold in self._untold:
+                untold.look_again()
+            self._untold.clear()
 
     # Runs that were over when they were last read
 

@@ -1,4 +1,4 @@
-"""All who are told of a run's alerts: receivers of messages, and the user's command.
+"""All who are told of the alerts of a run, or of many: receivers of messages, and the user's command.
 
 Its one rule: `tell` returns at once, whatever ails a receiver, and raises nothing.
 """
@@ -12,7 +12,7 @@ from ..frame import Frame
 from .command import OnCritical
 from .courier import Courier
 from .lane import GATHER_S, Lane
-from .news import News
+from .news import News, Notice
 from .receiver import Receiver
 
 CLOSE_S = 5.0
@@ -33,6 +33,10 @@ class Teller:
         self._clock = clock
         self._news = News(settings.severity)
         self._critical_news = News("critical")
+        self._of_many: dict[str, News] = {}
+        """Of many runs, by what tells them apart."""
+        self._told: set[tuple[str, str, int]] = set()
+        """(run, rule, step) of what was told of those."""
         self._on_critical = on_critical
         random = Random()
         self._couriers = [
@@ -46,6 +50,20 @@ class Teller:
             courier.post(notices)
         if self._on_critical is not None:
             self._on_critical.post(self._critical_news.look(frame))
+
+    def tell_of(self, id: str, frame: Frame) -> None:
+        """Take in a frame of one of many runs: of those, critical alerts alone are told, each once."""
+        news = self._of_many.setdefault(id, News("critical"))
+        notices: list[Notice] = []
+        for notice in news.look(frame):
+            key = (id, notice.alert.rule, notice.alert.step)
+            if notice.urgent and key not in self._told:
+                self._told.add(key)
+                notices.append(notice)
+        for courier in self._couriers:
+            courier.post(notices)
+        if self._on_critical is not None:
+            self._on_critical.post(notices)
 
     @property
     def remarks(self) -> tuple[str, ...]:

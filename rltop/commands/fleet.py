@@ -1,5 +1,6 @@
 """Many runs, named or below a folder: what the screen and `rltop check` show of them."""
 
+import asyncio
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,10 +16,12 @@ from ..monitor.fleet.beside import joined
 from ..monitor.fleet.frame import FleetFrame
 from ..monitor.fleet.kept import KeptRows, context_of, state_of_files
 from ..monitor.fleet.session import FleetSession
+from ..monitor.frame import Frame
 from ..monitor.session import Session
 from ..monitor.sources import third_parties
 from ..tui.runner import Runner
 from .opening import pipeline, price_folder, waiting_sources_of
+from .telling import Telling
 
 COLUMNS = ("STATE", "RUN", "STEP", "SO FAR", "AT THE END", "LENGTH", "ALERTS")
 
@@ -26,7 +29,8 @@ COLUMNS = ("STATE", "RUN", "STEP", "SO FAR", "AT THE END", "LENGTH", "ALERTS")
 class Fleet:
     """Follows many runs, and opens any of them.
 
-    `open_run` makes a runner of one; where `keep`, the lines of runs that are over are kept on disk.
+    `open_run` makes a runner of one. Where `keep`, the lines of runs that are over are kept on disk. With
+    `telling`, others are told of critical alerts of those that go on.
     """
 
     def __init__(
@@ -36,12 +40,14 @@ class Fleet:
         named: Sequence[str] = (),
         roots: Sequence[Path] = (),
         keep: bool = False,
+        telling: Telling | None = None,
     ) -> None:
         self._settings = settings
         self._open_run = open_run
         self._named = named
         self._roots = roots
         self._keep = keep
+        self._telling = telling
 
     def open(self, row: FleetRow) -> Runner:
         """A runner of one of the runs."""
@@ -49,8 +55,13 @@ class Fleet:
 
     async def run(self, publish: Callable[[FleetFrame], None]) -> None:
         """Publish frames until cancelled."""
+        fleet = await asyncio.to_thread(self._session)
+        await fleet.run(publish)
+
+    def _session(self) -> FleetSession:
         kept = kept_rows(self._settings) if self._keep else None
-        await session(self._settings, self._named, self._roots, kept).run(publish)
+        tell = self._telling.of_many() if self._telling is not None else None
+        return session(self._settings, self._named, self._roots, kept, tell)
 
 
 def kept_rows(settings: Settings) -> KeptRows:
@@ -69,6 +80,7 @@ def session(
     named: Sequence[str] = (),
     roots: Sequence[Path] = (),
     kept: KeptRows | None = None,
+    tell: Callable[[str, Frame], None] | None = None,
 ) -> FleetSession:
     """Follows the runs that are named, and those below some folders."""
     clock = SystemClock()
@@ -80,7 +92,7 @@ def session(
         return Session(sources, pipeline(settings), clock, make=pipeline)
 
     budget_usd = settings.fleet_budget_usd
-    return FleetSession(open_, clock, named=named, roots=roots, budget_usd=budget_usd, kept=kept)
+    return FleetSession(open_, clock, named=named, roots=roots, budget_usd=budget_usd, kept=kept, tell=tell)
 
 
 def table(frame: FleetFrame) -> str:

@@ -70,6 +70,13 @@ class Telling:
 
         return tell
 
+    def of_many(self) -> Callable[[str, Frame], None] | None:
+        """What takes the frames of many runs, with what tells each apart; None where nobody is to be told."""
+        if not self._urls and not self._on_critical:
+            return None
+        self.open(check=False)
+        return self._teller.tell_of if self._teller is not None else None
+
     def close(self) -> None:
         """Give what waits a last try, for a few seconds; what has not arrived goes to stderr."""
         for line in self._teller.close() if self._teller is not None else ():

@@ -166,10 +166,11 @@ class Opening:
     def _fleet(self, named: Sequence[str] = (), roots: Sequence[Path] = ()) -> "Fleet":
         from .fleet import Fleet
 
-        return Fleet(self._settings, self._opened, named, roots, keep=not self._args.no_cache)
+        keep = not self._args.no_cache
+        return Fleet(self._settings, self._opened, named, roots, keep, self._telling)
 
     def _opened(self, target: str, also: Sequence[str]) -> "Opening":
-        """A run of the fleet. Nobody is told of its alerts: the user has it before his eyes."""
+        """A run of the fleet, which goes on telling of it."""
         gpus = gpus_of(self._args)
         return Opening([target], self._args, self._settings, gpus=gpus, also=also, one=True)
 

@@ -2,6 +2,8 @@
 
 import argparse
 import json
+import re
+import sys
 from itertools import product
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 
 from rltop.cli import COMMANDS
 from rltop.commands.flags import settings_of
+from rltop.commands.telling import Telling
 from rltop.commands.watch import Opening, only_run_below
 from rltop.tui.app import RltopApp
 
@@ -55,6 +58,28 @@ async def test_a_folder_with_several_runs_opens_the_fleet_and_enter_a_run(tmp_pa
         await until(pilot, app, "COST", "step 29")
         await pilot.press("escape")
         await until(pilot, app, "1 of 2 shown")
+
+
+async def test_the_command_runs_for_a_run_among_many_that_goes_wrong(tmp_path: Path) -> None:
+    log = verl_console(tmp_path / "runs" / "bad.log", range(1, 8))
+    log.write_text(re.sub(r"grad_norm:[\d.]+", "grad_norm:nan", log.read_text()))
+    verl_console(tmp_path / "runs" / "well.log", range(1, 8), shift=0.3)
+    keep = tmp_path / "keep.py"
+    keep.write_text(f"import sys; open({str(tmp_path / 'told')!r}, 'a').write(sys.stdin.read())")
+    words = (str(tmp_path / "runs"), *GPUS, "--on-critical", f"{sys.executable} {keep}")
+    args: argparse.Namespace = COMMANDS["watch"]()[0].parse_args(list(words))
+    settings = settings_of(args)
+    telling = Telling(args, settings.notify)
+    app = RltopApp(Opening(args.target, args, settings, telling=telling))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, app, "2 runs", "✖ nan")
+        for _ in range(100):
+            if (tmp_path / "told").is_file():
+                break
+            await pilot.pause(0.1)
+    telling.close()
+    told = [json.loads(line) for line in (tmp_path / "told").read_text().splitlines()]
+    assert [one["alert"]["rule"] for one in told] == ["nan"]
 
 
 async def test_several_targets_are_a_fleet_of_those(tmp_path: Path) -> None:

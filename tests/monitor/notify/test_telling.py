@@ -73,6 +73,22 @@ def test_what_comes_and_what_is_over_is_sent(server: Server, alerted: Alerted, f
     assert telling.close() == ()
 
 
+def test_of_many_runs_critical_alerts_are_sent_each_once(
+    server: Server, alerted: Alerted, frame_of: FrameOf
+) -> None:
+    telling = teller(server.url)
+    for _ in range(2):
+        for run in ("a", "b"):
+            telling.tell_of(run, frame_of(alerted("nan", 812, "critical"), alerted("clip", 3)))
+            telling.tell_of(run, frame_of(alerted("nan", 812, "critical", 830)))
+    assert telling.close() == ()
+    lines = "\n".join(
+        server.posted.get(timeout=5)["message"] for _ in range(server.posted.qsize())
+    ).splitlines()
+    assert [line.partition(":")[0] for line in lines if "nan" in line] == ["CRITICAL since step 812"] * 2
+    assert not any("clip" in line or "OVER" in line for line in lines)
+
+
 def test_a_receiver_that_fails_is_tried_again_until_it_answers(
     server: Server, alerted: Alerted, frame_of: FrameOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
