@@ -3,8 +3,9 @@
 Its one rule: a row is a printed dict with a trainer's keys; which step it is, the bar decides.
 """
 
+import math
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 
 from ...models.event import Event, LogLine, Progress, Restart
@@ -13,17 +14,20 @@ from ..source import Line
 from .pyrepr import number_of, numbers, read_dict
 from .trl_header import info_of_line, samples_per_step_of
 from .trl_numbering import Numbered, StepNumbers
-from .trl_rows import SUMMARY, TrlRows, is_eval, is_training
+from .trl_rows import SUMMARY, TrlRows, first_window, is_eval, is_training
 from .verl.faults import Faults
 
 ROW = re.compile(
-    r"""\{['"](?:loss|reward|eval_|train_runtime|grad_norm|learning_rate|lr|num_tokens|completion|clip_ratio|"""
-    r"""entropy|kl|eps|epoch|episode|step_time|objective/|frac_|sampling/|policy_loss|mean_token_accuracy)"""
+    r"""\{['"](?:loss|step|global_step|reward|eval_|train_runtime|grad_norm|learning_rate|lr|num_tokens|"""
+    r"""completion|clip_ratio|entropy|kl|eps|epoch|episode|step_time|objective/|frac_|sampling/|policy_loss|"""
+    r"""mean_token_accuracy)"""
 )
 BAR = re.compile(r"(\d{1,3})%\|[^|\r\n]{0,400}\| *(\d{1,9})/(\d{1,9}) \[([\d:]+)<[^\]\r\n]{0,60}\]?")
 FURTHEST_FIRST = 20
 """A bar that goes from 0 to beyond this at once belongs to a run that was resumed."""
 ROWS_OF_A_RIVAL = 2
+COUNTED = "the log has no progress bar that tells the steps of its rows: each row is counted as one step"
+OWN_STEPS = ("step", "global_step")
 LONGEST_ROW = 64 * 1024
 LINES_OF_ROW = 40
 
@@ -86,6 +90,7 @@ class TrlConsoleParser:
     def flush(self) -> Iterator[Event]:
         """Rows that wait for a bar, and a traceback that the log ends in."""
         yield from self._tell(self._numbers.flush())
+        yield from self._counted()
         yield from self._faults.flush()
 
     def restart(self) -> Iterator[Event]:
@@ -208,21 +213,45 @@ class TrlConsoleParser:
             start = following.start()
 
     def _row(self, values: dict[str, float], at: float | None) -> Iterator[Event]:
+        own = _own_step(values)
         if SUMMARY in values or is_eval(values):
-            step = 0
+            step = own or 0
             if SUMMARY in values and self._total is not None:
                 # The summary is printed before the bar's last update, but all steps are done.
                 yield from self._tell(self._numbers.bar(self._total, self._total))
                 step = self._total
             yield from self._tell(self._numbers.flush())
             yield from self._rows.events(max(step, self._numbers.last), 1, values, at, self._attempt)
-            self._over = self._over or SUMMARY in values
+            if SUMMARY in values:
+                self._over = True
+                yield from self._counted()
         elif is_training(values) and values != self._before:
-            self._before = values
+            self._before = dict(values)
+            if own is not None:
+                yield from self._numbered(own, values, at)
+                return
             if self._rival is not None and self._rival.moved:
                 self._rival.rows += 1
                 self._rival.moved = False
             yield from self._tell(self._numbers.row(values, at))
+
+    def _counted(self) -> Iterator[Event]:
+        """A word on rows that nothing told the steps of."""
+        if self._numbers.counted > 1:
+            yield from self._rows.learn(RunInfo(notes=(COUNTED,)))
+
+    def _numbered(self, step: int, values: dict[str, float], at: float | None) -> Iterator[Event]:
+        """A row that says itself which step it is."""
+        last = self._numbers.last
+        if step < last:
+            self._attempt += 1
+            self._numbers = StepNumbers()
+            self._rows.begin()
+            last = 0
+            yield Restart(from_step=step, attempt=self._attempt, at=at)
+        self._numbers.last = step
+        window = step - last if last else first_window(step)
+        yield from self._rows.events(step, max(1, window), values, at, self._attempt)
 
     def _tell(self, rows: list[Numbered]) -> Iterator[Event]:
         for row in rows:
@@ -258,6 +287,12 @@ class TrlConsoleParser:
         self.bad_lines += 1
         if not self.first_bad:
             self.first_bad = f"line {line.number}: {why}"
+
+
+def _own_step(values: Mapping[str, float]) -> int | None:
+    """The step in a row, which the trainer's own printing leaves out."""
+    step = next((values[key] for key in OWN_STEPS if key in values), math.nan)
+    return int(step) if 0 < step < 2**53 and step.is_integer() else None
 
 
 def _seconds(clock: str) -> float:

@@ -46,6 +46,8 @@ class StepNumbers:
     def __init__(self, spacing: int | None = None) -> None:
         self.last = 0
         """The step of the newest row told."""
+        self.counted = 0
+        """Rows told without a bar having been seen."""
         self._spacing = spacing
         """Steps from row to row, once known."""
         self._sure = spacing is not None
@@ -99,6 +101,7 @@ class StepNumbers:
     def flush(self) -> list[Numbered]:
         """All rows that wait, counted on from the last."""
         rows, self._held = self._held, []
+        self.counted = 0 if self._barred else self.counted + len(rows)
         return self._count(rows, self._spacing or 1)
 
     def _count(self, rows: list[_Held], spacing: int) -> list[Numbered]:

@@ -372,3 +372,25 @@ def test_rows_of_ppo_and_rloo_are_training() -> None:
     assert state.info.algorithm == "rl"
     assert [state.history.get("reward_mean", i) for i in (0, 1)] == [0.75, 1.0]
     assert (state.history.get("loss", 0), state.history.get("kl", 0)) == (-0.25, 0.5)
+
+
+def test_rows_that_say_their_step_are_that_step() -> None:
+    lines = [
+        '{"loss": 0.5, "grad_norm": 1.0, "learning_rate": 1e-05, "epoch": 0.07, "step": 10}',
+        '{"step": 20, "loss": 0.4, "grad_norm": 1.0, "learning_rate": 1e-05, "epoch": 0.14}',
+        '{"eval_loss": 0.3, "eval_runtime": 13.5, "epoch": 0.14, "step": 20}',
+        '{"loss": 0.4, "grad_norm": 1.0, "learning_rate": 1e-05, "epoch": 0.14, "step": 15}',
+        '{"train_runtime": 60.5, "train_loss": 0.4, "epoch": 0.2, "step": 21}',
+    ]
+    assert FORMAT.score(Probe(path=Path("x"), is_dir=False, head=lines[0])) >= 0.5
+    events = events_of(lines)
+    assert [event.step for event in events if isinstance(event, Step) and event.raw] == [10, 20, 15]
+    assert [event.step for event in events if isinstance(event, Eval)] == [20]
+    assert [event.from_step for event in events if isinstance(event, Restart)] == [15]
+    assert state_of(events).shown_s == 60.5
+
+
+def test_rows_without_a_bar_are_said_to_be_counted() -> None:
+    assert any("counted as one step" in note for note in state_of(events_of([row(1.0), row(2.0)])).info.notes)
+    barred = state_of(events_of([row(1.0), bar(0), bar(1), row(2.0), bar(2)]))
+    assert not any("counted as one step" in note for note in barred.info.notes)
