@@ -19,6 +19,7 @@ from ..source import Format, Line, Probe, Source
 from ..tells import Tells
 from ..transport import open_transport
 from .keymap import KEYMAPS, KeyMap, keymap_of
+from .logtime import stamp_of
 from .names import fields_of
 from .plainrow import floats_of
 from .told import Told
@@ -61,6 +62,8 @@ class JsonlParser:
         self._several = False
         """Whether steps have come in several rows: then a row alone does not complete one."""
         self._total: float | None = None
+        self._clock: str | None = None
+        """The key of a time as text; empty where rows have none, None before the first row."""
         self._told = Told()
         self._taken: set[str] = set()
         self._looked: frozenset[str] = frozenset()
@@ -88,7 +91,7 @@ class JsonlParser:
             return ()
         events = [*self._place(step, line), *self._facts(values)]
         fields = self._fields(step, values, events)
-        at = _time(values) or line.at
+        at = _time(values) or self._written(row) or line.at
         if at is not None:
             fields["ended_at"] = at
         events.append(
@@ -103,6 +106,13 @@ class JsonlParser:
     def restart(self) -> Iterator[Event]:
         """The file is written anew: its first row tells from which step on."""
         return iter(())
+
+    def _written(self, row: Mapping[str, object]) -> float | None:
+        """The time of a row that has it as text; which key that is, the first row says."""
+        if self._clock is None:
+            self._clock = next((key for key in TIME_KEYS if isinstance(row.get(key), str)), "")
+        text = row.get(self._clock) if self._clock else None
+        return stamp_of(text[:64]) if isinstance(text, str) else None
 
     def _place(self, step: int, line: Line) -> Sequence[Event]:
         """A step lower than the one before was run again."""

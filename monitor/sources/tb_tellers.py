@@ -2,6 +2,7 @@
 a reader of its own is read by that, so that a tracker and a log of one run say the same.
 """
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
@@ -32,7 +33,7 @@ TRL_SUMMARY = (
 )
 TRL_ARGS = "args/text_summary"
 VERL_CONFIG = "actor_rollout_ref.rollout.n"
-TRL_CONFIG = ("num_generations", "max_completion_length", "per_device_train_batch_size")
+TRL_CONFIG = ("per_device_train_batch_size", "num_train_epochs", "logging_steps", "save_strategy")
 TRAINER = frozenset({"train/loss", "train/learning_rate", "train/epoch"})
 MAX_TAGS = 100_000
 LARGEST_TOTAL = 10**9
@@ -116,6 +117,8 @@ class TrlTeller:
         self._last = 0
         self._window: int = 1
         """Steps from row to row: as configured, or as seen last."""
+        self.total_off_by = 0
+        """How many steps a total that follows from epochs may be off: one an epoch, where it rounds."""
         self._epochs: float | None = None
         """Epochs that are to be trained, where that and not a number of steps is configured."""
         self._routes: dict[str, tuple[int, str]] = {}
@@ -151,6 +154,7 @@ class TrlTeller:
         total = max(step, round(step * self._epochs / epoch))
         if total > LARGEST_TOTAL:
             return ()
+        self.total_off_by = math.ceil(self._epochs)
         note = f"the total follows from num_train_epochs = {self._epochs:g}"
         return self._rows.learn(RunInfo(total_steps=total, notes=(note,)))
 

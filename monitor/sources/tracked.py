@@ -10,7 +10,7 @@ from typing import cast
 
 from ...models.event import Event
 from ...models.run import ConfigValue, RunInfo
-from .tb_tellers import PlainTeller, Teller, teller_of, teller_of_config
+from .tb_tellers import PlainTeller, Teller, TrlTeller, teller_of, teller_of_config
 from .tfevents import Group
 
 STEP_KEYS = ("train/global_step", "trainer/global_step", "rollout/step", "train/step", "eval/step")
@@ -76,7 +76,8 @@ class TrackedRun:
     def short(self) -> str:
         """How far a run got that stopped before its last step, such as `step 40 of 100`; else empty."""
         last, total = self._info.last_step, self._info.total_steps
-        if last is None or self.last_step is None or self.last_step >= last:
+        about = self._teller.total_off_by if isinstance(self._teller, TrlTeller) else 0
+        if last is None or self.last_step is None or self.last_step >= last - about:
             return ""
         return f"step {self.last_step} of {total}"
 

@@ -156,3 +156,18 @@ def test_no_row_makes_it_raise(rows: list[object]) -> None:
     for n, row in enumerate(rows, 1):
         text = row if isinstance(row, str) else to_json(row, inf_nan_mode="constants").decode()
         list(parser.feed(Line(text, None, n)))
+
+
+def test_a_time_as_text_is_the_rows_time() -> None:
+    parser = JsonlParser()
+    rows = [
+        '{"step": 1, "loss": 0.5, "timestamp": "2026-04-26T03:38:38"}',
+        '{"step": 2, "loss": 0.5, "timestamp": "2026-04-26T03:38:48.5"}',
+        '{"step": 3, "loss": 0.5, "timestamp": "soon"}',
+    ]
+    steps = [event for text in rows for event in parser.feed(Line(text, None, 1)) if isinstance(event, Step)]
+    first, second, third = (step.ended_at for step in steps)
+    assert first is not None
+    assert second is not None
+    assert second - first == 10.5
+    assert third is None

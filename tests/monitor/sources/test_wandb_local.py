@@ -324,7 +324,24 @@ def test_the_machine_of_an_old_client_is_read_beside_its_log(tmp_path: Path) -> 
 
 def test_a_run_whose_first_row_is_yet_to_come_is_known_by_its_configuration(tmp_path: Path) -> None:
     log = tmp_path / "run-abc.wandb"
-    config = {"num_generations": 8, "max_completion_length": 512, "per_device_train_batch_size": 4}
+    config = {
+        "per_device_train_batch_size": 4,
+        "num_train_epochs": 3,
+        "logging_steps": 1,
+        "save_strategy": "steps",
+        "num_generations": 8,
+        "max_completion_length": 512,
+    }
     log.write_bytes(log_of([run({**config, "max_steps": 40})]))
     info = state_of(read(log)).info
     assert (info.framework, info.total_steps, info.max_tokens, info.group_size) == ("trl", 40, 512, 8)
+
+
+def test_a_total_that_follows_from_epochs_is_not_held_against_a_run(tmp_path: Path) -> None:
+    log = tmp_path / "run-abc.wandb"
+    rows = [trl_row(step, **{"train/epoch": step / 299.75}) for step in (10, 20, 897)]
+    log.write_bytes(log_of([run({"num_train_epochs": 3, "max_steps": -1}), *rows, ended(0)]))
+    state = state_of(read(log))
+    assert state.info.total_steps == 899
+    assert state.ended is not None
+    assert state.ended.message == "W&B exit code 0"
