@@ -13,7 +13,7 @@ from itertools import chain
 from typing import NamedTuple, overload
 
 from .newest import NAN, ROWS, Newest
-from .packing import Packed, packed, unpacked
+from .packing import Packed, Packer, unpacked
 
 UNPACKED = 3
 """Blocks of a column that stand as they came: most runs end before packing pays."""
@@ -59,7 +59,7 @@ class Column(Sequence[float]):
     the rows that are not in blocks yet; there the column is called `name`.
     """
 
-    __slots__ = ("_blocks", "_end", "_exact", "_name", "_newest", "_old", "_read", "_rows")
+    __slots__ = ("_blocks", "_end", "_exact", "_name", "_newest", "_old", "_packer", "_read", "_rows")
 
     def __init__(
         self,
@@ -67,11 +67,13 @@ class Column(Sequence[float]):
         exact: bool = False,
         newest: Newest | None = None,
         name: str = "",
+        packer: Packer | None = None,
     ) -> None:
         self._rows = rows
         self._exact = exact
         self._newest = newest
         self._name = name
+        self._packer = packer or Packer()
         self._blocks: dict[int, Block] = {}
         self._old: dict[int, Packed] = {}
         """What is in `_blocks` as well is out of date here."""
@@ -90,6 +92,8 @@ class Column(Sequence[float]):
     @overload
     def __getitem__(self, index: slice) -> "array[float]": ...
     def __getitem__(self, index: int | slice) -> "float | array[float]":
+        if not isinstance(index, slice) and index >= 0 and (value := self.at(index)) == value:
+            return value  # a known cell needs no look at the length
         length = len(self)
         if isinstance(index, slice):
             start, stop, step = index.indices(length)
@@ -108,7 +112,11 @@ class Column(Sequence[float]):
     def at(self, row: int) -> float:
         """The cell of a row; NaN where it was never written."""
         if self._newest is not None and row >= (newest := self._newest.rows).first:
-            return newest.at(row, self._name)
+            place, cells = newest.places.get(self._name), newest.cells
+            if place is None:
+                return NAN
+            place += (row - newest.first) * newest.width
+            return cells[place] if place < len(cells) else NAN
         block = self._block(row // ROWS)
         return NAN if block is None else block.at(row)
 
@@ -133,7 +141,7 @@ class Column(Sequence[float]):
         self._blocks[number] = block.joined(first, cells) if block is not None else Block(first, cells)
         if len(self._blocks) > UNPACKED:
             oldest = next(iter(self._blocks))
-            self._old[oldest] = packed(*self._blocks[oldest], self._exact)
+            self._old[oldest] = self._packer.packed(*self._blocks[oldest], self._exact)
             del self._blocks[oldest]
 
     def _block(self, number: int) -> Block | None:

@@ -13,6 +13,7 @@ from typing import cast
 from ..models.step import COLUMNS, Eval, Step
 from .column import Column
 from .newest import NAN
+from .packing import Packer
 from .table import Table
 
 _canonical: Callable[[Mapping[str, object]], tuple[float | None, ...]] = itemgetter(*COLUMNS)
@@ -73,9 +74,10 @@ class History:
     def __init__(self) -> None:
         self.steps = array("q")
         self.attempts = array("q")
-        self._canonical = Table(COLUMNS, self.steps, exact=True)
-        self._raw = Table()
-        self._phases = Table(exact=True)
+        packer = Packer()
+        self._canonical = Table(COLUMNS, self.steps, exact=True, packer=packer)
+        self._raw = Table(packer=packer)
+        self._phases = Table(exact=True, packer=packer)
         self.columns: Mapping[str, Column] = self._canonical.columns
         """By canonical name, a cell for every row."""
         self.raw: Mapping[str, Column] = self._raw.columns
@@ -84,7 +86,7 @@ class History:
         self.nonfinite: dict[int, dict[str, float]] = {}
         """Per row, what was logged as NaN or infinite: in a column it looks like a value never logged."""
         self.evals: list[Eval] = []
-        self.progress = array("q")
+        self.progress = array("I")
         """Rows that count as progress: without those that a restart made void. In order of arrival."""
         self.trained_upper_bound = False
         self._numbers = RowNumbers(self.steps)
@@ -143,7 +145,7 @@ class History:
             del self.progress[bisect_left(self.progress, from_step, key=self.steps.__getitem__) :]
         else:
             kept = [index for index in self.progress if self.steps[index] < from_step]
-            self.progress = array("q", kept)
+            self.progress = array("I", kept)
 
     def _append(self, step: int, attempt: int) -> int:
         index = len(self.steps)
@@ -182,7 +184,7 @@ class RowNumbers:
         """Note the row of a new step, which the list of steps holds already."""
         ordered = self._ordered.get(attempt)
         if ordered is None:
-            self._ordered[attempt] = array("q", [index])
+            self._ordered[attempt] = array("I", [index])
         elif step > self._steps[ordered[-1]]:
             ordered.append(index)
         else:

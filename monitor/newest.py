@@ -22,44 +22,22 @@ class Rows:
     rows, are behind them.
     """
 
-    __slots__ = (
-        "_fit",
-        "_misfits",
-        "_pick",
-        "_rest",
-        "_told",
-        "cells",
-        "first",
-        "names",
-        "next",
-        "places",
-        "usual",
-    )
-
     def __init__(self, first: int, names: Sequence[str], usual: int | None = None) -> None:
         self.first = first
         self.next = first
         """The row behind the last."""
         self.names = tuple(names)
+        self.width = len(self.names)
         self.usual = len(self.names) if usual is None else usual
         self.places = {name: place for place, name in enumerate(self.names)}
         self.cells = array("d")
-        # Of one name alone it would give no tuple.
-        self._pick = itemgetter(*self.names[: self.usual]) if self.usual > 1 else None
-        self._rest = array("d", [NAN]) * (len(self.names) - self.usual)
+        self._pick = itemgetter(*self.names[: self.usual]) if self.usual else None
+        self._rest = array("d", [NAN]) * (self.width - self.usual)
         self._fit = 0
         """The row behind the last one that had the usual names."""
         self._misfits = 0
-        self._told = [0] * len(self.names)
+        self._told = [0] * self.width
         """By place, the row behind the last value of all other rows."""
-
-    def at(self, row: int, name: str) -> float:
-        """A cell; NaN where there is none."""
-        place = self.places.get(name)
-        if place is None:
-            return NAN
-        index = (row - self.first) * len(self.names) + place
-        return self.cells[index] if index < len(self.cells) else NAN
 
     def end(self, name: str) -> int:
         """The row behind the last value of a name; 0 where there is none."""
@@ -71,7 +49,7 @@ class Rows:
     def column(self, name: str) -> "array[float]":
         """All cells of a name."""
         place = self.places.get(name)
-        return array("d") if place is None else self.cells[place :: len(self.names)]
+        return array("d") if place is None else self.cells[place :: self.width]
 
     def append(self, cells: Iterable[float]) -> None:
         """Add a row that has a cell for each usual name, in their order."""
@@ -89,17 +67,17 @@ class Rows:
             cells = self._pick(values)
         except KeyError:
             return False
-        self.append(cells)
+        self.append(cells if self.usual > 1 else (cells,))  # of one name it picks the value alone
         return True
 
     def fill(self, row: int, values: Mapping[str, float]) -> None:
         """Write some cells of a row, one that is there or a new one. All names are known."""
-        end, width, told = row + 1, len(self.names), self._told
+        end, told = row + 1, self._told
         if end > self.next:
-            self.cells.extend(array("d", [NAN]) * ((end - self.next) * width))
+            self.cells.extend(array("d", [NAN]) * ((end - self.next) * self.width))
             self._misfits += 1
             self.next = end
-        start = (row - self.first) * width
+        start = (row - self.first) * self.width
         for name, value in values.items():
             place = self.places[name]
             self.cells[start + place] = value
@@ -120,10 +98,10 @@ class Rows:
         """The same rows, with all of these names in this order."""
         wide = Rows(self.first, names, usual)
         wide.next = self.next
-        wide.cells = array("d", [NAN]) * ((self.next - self.first) * len(names))
+        wide.cells = array("d", [NAN]) * ((self.next - self.first) * wide.width)
         for name in self.names:
             place = wide.places[name]
-            wide.cells[place :: len(names)] = self.column(name)
+            wide.cells[place :: wide.width] = self.column(name)
             wide._told[place] = self.end(name)
         return wide
 

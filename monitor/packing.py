@@ -8,15 +8,17 @@ are compressed; the last digits of measured values are noise and stand as they a
 import math
 import zlib
 from array import array
+from hashlib import blake2b
 from typing import NamedTuple
 
 from .newest import NAN
 
 SINGLE = 2.0**24
 """Below it, single precision holds seven digits, and whole numbers exactly."""
-
 MOST_MEMORY = 9
 """What the compressor may take for its work, which makes its output shorter."""
+REMEMBERED = 1024
+"""Columns of a block that may have cells in common."""
 
 
 class Packed(NamedTuple):
@@ -29,6 +31,27 @@ class Packed(NamedTuple):
     planes: tuple[bytes, ...]
     """All first bytes, all second bytes, …, compressed where that is shorter; none where all are `same`."""
     same: float = NAN
+
+
+class Packer:
+    """Packs the columns of a history. Cells that two columns have in common are kept once: most of our own
+    quantities are one of the log's under another name.
+    """
+
+    def __init__(self) -> None:
+        self._last: dict[tuple[int, bytes, bool], Packed] = {}
+        """What was packed last, by first row, digest and exactness."""
+
+    def packed(self, first: int, cells: "array[float]", exact: bool) -> Packed:
+        """As `packed`."""
+        digest = blake2b(cells, digest_size=16).digest()
+        same = self._last.get((first, digest, True)) or self._last.get((first, digest, exact))
+        if same is not None:
+            return same
+        if len(self._last) >= REMEMBERED:
+            del self._last[next(iter(self._last))]
+        self._last[first, digest, exact] = fresh = packed(first, cells, exact)
+        return fresh
 
 
 def packed(first: int, cells: "array[float]", exact: bool) -> Packed:

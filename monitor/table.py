@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from .column import Column
 from .newest import ROWS, Newest, Rows
+from .packing import Packer
 
 SPARE = 64
 """So many cells of a row may be empty before names that do not come any more are let go of."""
@@ -20,11 +21,16 @@ class Table:
     """
 
     def __init__(
-        self, names: Sequence[str] = (), rows: "array[int] | None" = None, exact: bool = False
+        self,
+        names: Sequence[str] = (),
+        rows: "array[int] | None" = None,
+        exact: bool = False,
+        packer: Packer | None = None,
     ) -> None:
         self._newest = Newest(names)
         self._exact = exact
-        self.columns = {name: Column(rows, exact, self._newest, name) for name in names}
+        self._packer = packer or Packer()
+        self.columns = {name: Column(rows, exact, self._newest, name, self._packer) for name in names}
 
     def append(self, cells: Iterable[float]) -> None:
         """Add the next row, with a cell for each name in their order, NaN where unknown."""
@@ -44,9 +50,9 @@ class Table:
         new = [name for name in values if name not in rows.places]
         for name in new:
             if name not in self.columns:
-                self.columns[name] = Column(None, self._exact, self._newest, name)
+                self.columns[name] = Column(None, self._exact, self._newest, name, self._packer)
         if row >= rows.first:
-            crowded = new and len(rows.names) + len(new) > 2 * len(values) + SPARE
+            crowded = new and rows.width + len(new) > 2 * len(values) + SPARE
             if crowded or row // ROWS != rows.first // ROWS:
                 self._settle(rows)
         rows = self._newest.rows

@@ -22,7 +22,8 @@ class WandbTelling:
     def __init__(self) -> None:
         self._run = TrackedRun(resumes=False)
         self._faults = Faults()
-        self._progress: Progress | None = None
+        self._at: tuple[int, float] | None = None
+        """The newest row's step, and seconds since the start."""
 
     @property
     def last_step(self) -> int | None:
@@ -39,7 +40,7 @@ class WandbTelling:
         count, at, runtime = (values.pop(own, None) for own in OWN)
         step = next((values[key] for key in STEP_KEYS if key in values), count)
         if step is not None and 0 <= step < LARGEST_STEP and runtime is not None and math.isfinite(runtime):
-            self._progress = Progress(step=int(step), elapsed_s=runtime)
+            self._at = int(step), runtime
         return self._run.row(values, count, at)
 
     def configured(self, config: Mapping[str, ConfigValue]) -> Iterator[Event]:
@@ -55,8 +56,8 @@ class WandbTelling:
 
     def progress(self) -> list[Event]:
         """Where the run stands, once, if that has changed."""
-        told, self._progress = self._progress, None
-        return [told] if told is not None else []
+        at, self._at = self._at, None
+        return [Progress(step=at[0], elapsed_s=at[1])] if at is not None else []
 
     def rest(self) -> list[Event]:
         """Nothing more is to come for now: rows whose framework is still not known are taken as they are."""

@@ -11,7 +11,7 @@ from rltop.models.step import Step
 from rltop.monitor.column import UNPACKED, Column
 from rltop.monitor.history import History
 from rltop.monitor.newest import ROWS
-from rltop.monitor.packing import SINGLE, packed, unpacked
+from rltop.monitor.packing import SINGLE, Packer, packed, unpacked
 from rltop.monitor.table import Table
 
 FAR = ROWS * (UNPACKED + 4)
@@ -82,6 +82,13 @@ def test_parts_of_the_newest_rows_are_written_over_those_before(
         assert all(same(column[row], expected[row]) for row in range(first, ends[name]))
 
 
+def test_rows_of_one_name_are_as_quick_as_others() -> None:
+    table = Table()
+    for row in range(3 * ROWS):
+        table.write(row, {"a": float(row)})
+    assert list(table.columns["a"][-3:]) == [3.0 * ROWS - 3, 3.0 * ROWS - 2, 3.0 * ROWS - 1]
+
+
 def test_names_that_change_for_good_become_the_usual_ones() -> None:
     table = Table()
     for row in range(100):
@@ -114,6 +121,16 @@ def test_what_is_packed_to_the_last_digit_is_unpacked_to_the_last_digit(
 def test_neighbours_that_are_alike_take_less_room() -> None:
     cells = array("d", (0.5 + row / 1e6 for row in range(ROWS)))
     assert sum(map(len, packed(0, cells, exact=False).planes)) < 2.5 * ROWS
+
+
+def test_what_two_columns_have_in_common_is_kept_once() -> None:
+    packer, cells = Packer(), array("d", (row * 0.1 for row in range(ROWS)))
+    ours = packer.packed(0, cells, exact=True)
+    assert packer.packed(0, array("d", cells), exact=False) is ours
+    assert packer.packed(ROWS, cells, exact=False) is not ours
+    rough = packer.packed(0, cells[:-1], exact=False)
+    assert packer.packed(0, cells[:-1], exact=True) != rough
+    assert list(unpacked(ours)) == list(cells)
 
 
 def filled(values: list[float], exact: bool) -> Column:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from . import version as v
-from .shape import shape_of
+from .shape import Shape, shape_of
 
 KEY = "response_length/clip_ratio"
 PADDED = frozenset({v.BEFORE_03, v.EARLY, v.V05, v.V06})
@@ -33,16 +33,17 @@ def clip_of(
     cap: int | None,
     prompt_cap: int | None = None,
     model_len: int | None = None,
+    shape: Shape | None = None,
 ) -> Clip:
     """Judge the clip ratio of one step.
 
     `cap` is data.max_response_length, `prompt_cap` data.max_prompt_length, `model_len`
-    rollout.max_model_len, all in tokens.
+    rollout.max_model_len, all in tokens. `shape`: that of the values, where it is known already.
     """
     ratio, longest = values.get(KEY), values.get("response_length/max")
     if ratio is None or not 0 <= ratio <= 1 or longest is None or not math.isfinite(longest):
         return Clip()
-    padded = version in PADDED or (version != v.V1 and shape_of(values).v0)
+    padded = version in PADDED or (version != v.V1 and (shape or shape_of(values)).v0)
     if cap is None:
         if padded and ratio > 0:
             return Clip(ratio, True, f"the rows are padded to the cap, {longest:.0f} tokens", int(longest))

@@ -38,6 +38,21 @@ def shape_of(values: Mapping[str, float]) -> Shape:
     return _shape(frozenset(values))
 
 
+class Shapes:
+    """Remembers the shape of the line before, which most often is that of the next."""
+
+    def __init__(self) -> None:
+        self._keys: frozenset[str] = frozenset()
+        self._shape = _shape(self._keys)
+
+    def of(self, values: Mapping[str, float]) -> Shape:
+        """As `shape_of`."""
+        if values.keys() != self._keys:
+            self._keys = frozenset(values)
+            self._shape = _shape(self._keys)
+        return self._shape
+
+
 @lru_cache(maxsize=256)
 def _shape(keys: frozenset[str]) -> Shape:
     def some(beginnings: str | tuple[str, ...]) -> bool:

@@ -21,6 +21,8 @@ NUMBER = re.compile(_NUMBER)
 LAST = re.compile(rf"(.+?):{_NUMBER}")
 NUMPY = re.compile(r"(?<=:)np\.\w+\(([^()]*)\)")
 FRAGMENT = re.compile(r"[\w./@()+:-]*")
+ENOUGH = 8
+"""Pieces that tell how numbers are written."""
 ROUNDED = re.compile(r"-?\d+\.\d{3}")
 DIGITS = re.compile(r"[\d.eE+-]+\)?")
 SEPARATOR = " - "
@@ -61,12 +63,12 @@ def bodies(words: str) -> list[tuple[int, str]]:
 def metrics(step: int, body: str) -> Metrics:
     """The numbers in the text of a step line."""
     body = body.removesuffix("-").rstrip()
-    pieces = body.split(SEPARATOR)
     values, bad = _usual(body), 0
     if values is None:
-        values, bad = _piecemeal(pieces)
+        values, bad = _piecemeal(body.split(SEPARATOR))
     values.pop("", None)
-    rounded = bool(values) and all(ROUNDED.fullmatch(piece.rpartition(":")[2]) for piece in pieces[:8])
+    first = body.split(SEPARATOR, ENOUGH)[:ENOUGH]
+    rounded = bool(values) and all(ROUNDED.fullmatch(piece.rpartition(":")[2]) for piece in first)
     return Metrics(step, values, rounded, "np." in body, bad)
 
 

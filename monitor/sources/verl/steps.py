@@ -42,37 +42,40 @@ def step_of(
     prefill = rows * prompt if rows is not None and prompt is not None else None
     if total is None and sampled is not None and prefill is not None:
         total = sampled + prefill
-    return Step(
-        step=step,
-        attempt=attempt,
-        # A line without a time is one of several that tell of this step.
-        complete=duration_s is not None and "fully_async/count/current_param_version" not in values,
-        ended_at=at,
-        duration_s=duration_s,
-        phases=phases,
-        sampled_tokens=sampled,
-        prefill_tokens=prefill,
-        trained_tokens=total,
-        total_tokens=total,
-        episodes=rows,
-        turns=get("num_turns/mean"),
-        response_length_mean=response,
-        response_length_max=get("response_length/max"),
-        response_length_min=get("response_length/min"),
-        prompt_length_mean=prompt,
-        clip_ratio=clip.ratio,
-        clip_reliable=clip.reliable,
-        clip_why=clip.why,
-        reward_mean=_first(known, "critic/score/mean", "critic/rewards/mean"),
-        kl=_first(known, *KL),
-        entropy=_first(known, "actor/entropy", "actor/entropy_loss"),
-        grad_norm=_first(known, "actor/grad_norm", "train/grad_norm"),
-        lr=_lr(values, rounded),
-        loss=_first(known, "actor/loss", "actor/pg_loss", "train/loss"),
-        pg_clip_fraction=get("actor/pg_clipfrac"),
-        mfu_logged=_mfu(_first(known, "perf/mfu/actor", "mfu/actor", "train/mfu")),
-        tokens_per_s=_tokens_per_s(total, duration_s, get("perf/throughput"), info.gpus),
-        raw=dict(values),
+    # Every one is a float already, or None.
+    return Step.of(
+        {
+            "step": step,
+            "attempt": attempt,
+            # A line without a time is one of several that tell of this step.
+            "complete": duration_s is not None and "fully_async/count/current_param_version" not in values,
+            "ended_at": at,
+            "duration_s": duration_s,
+            "phases": phases,
+            "sampled_tokens": sampled,
+            "prefill_tokens": prefill,
+            "trained_tokens": total,
+            "total_tokens": total,
+            "episodes": rows,
+            "turns": get("num_turns/mean"),
+            "response_length_mean": response,
+            "response_length_max": get("response_length/max"),
+            "response_length_min": get("response_length/min"),
+            "prompt_length_mean": prompt,
+            "clip_ratio": clip.ratio,
+            "clip_reliable": clip.reliable,
+            "clip_why": clip.why,
+            "reward_mean": _first(known, "critic/score/mean", "critic/rewards/mean"),
+            "kl": _first(known, *KL),
+            "entropy": _first(known, "actor/entropy", "actor/entropy_loss"),
+            "grad_norm": _first(known, "actor/grad_norm", "train/grad_norm"),
+            "lr": _lr(values, rounded),
+            "loss": _first(known, "actor/loss", "actor/pg_loss", "train/loss"),
+            "pg_clip_fraction": get("actor/pg_clipfrac"),
+            "mfu_logged": _mfu(_first(known, "perf/mfu/actor", "mfu/actor", "train/mfu")),
+            "tokens_per_s": _tokens_per_s(total, duration_s, get("perf/throughput"), info.gpus),
+            "raw": dict(values),
+        }
     )
 
 
@@ -106,13 +109,15 @@ def _first(values: Mapping[str, float], *names: str) -> float | None:
 
 def _rows(total: float | None, response: float | None, prompt: float | None, info: RunInfo) -> float | None:
     """Responses in the batch: by its tokens where these are logged, since filters change what was planned."""
-    planned = info.groups * (info.group_size or 1) if info.groups and response is not None else None
+    planned = float(info.groups * (info.group_size or 1)) if info.groups and response is not None else None
     if total is None or response is None or prompt is None or response + prompt <= 0:
         return planned
     rows = total / (response + prompt)
+    if rows == math.inf:
+        return planned
     if planned and abs(rows - planned) <= SAME_ROWS * planned:
         return planned
-    return round(rows) if abs(rows - round(rows)) <= 0.01 * rows else rows
+    return float(round(rows)) if abs(rows - round(rows)) <= 0.01 * rows else rows
 
 
 def _lr(values: Mapping[str, float], rounded: bool) -> float | None:

@@ -13,7 +13,7 @@ from . import config
 from .cliptrust import clip_of
 from .evals import evals_of
 from .proofs import proved
-from .shape import Shape, shape_of
+from .shape import Shape, Shapes
 from .steps import step_of
 from .version import version_of
 from .walltime import WallTime
@@ -39,6 +39,7 @@ class Telling:
         self._steps: dict[int, tuple[int, float | None]] = {}
         """Of this attempt: (fingerprint of the line, its step time) by step."""
         self._evals: set[tuple[int, str]] = set()
+        self._shapes = Shapes()
         self._wall = WallTime()
         self._gpus_printed = False
 
@@ -86,7 +87,7 @@ class Telling:
         `teller` is the log that says it: the first to tell a step leads, and only it can tell that a step
         ran again. `again`: the same line as before, of which there is more now.
         """
-        shape = shape_of(values)
+        shape = self._shapes.of(values)
         if not (shape.trains if step else shape.trains_at_0):
             return self._evaluations(step, values, at, shape) + self._beside(step, values, shape)
         if self._leader is None:
@@ -128,15 +129,17 @@ class Telling:
         version = self.info.framework_version
         duration_s, phases = self._wall.of(values, version, shape)
         self.apart_s = self._wall.apart_s
-        model_len = self.info.config.get("actor_rollout_ref.rollout.max_model_len")
+        info = self.info
+        model_len = info.config.get("actor_rollout_ref.rollout.max_model_len")
         clip = clip_of(
             values,
             version,
-            self.info.max_tokens,
-            self.info.max_prompt_tokens,
+            info.max_tokens,
+            info.max_prompt_tokens,
             model_len if isinstance(model_len, int) else None,
+            shape,
         )
-        return step_of(step, self.attempt, at, values, self.info, duration_s, phases, clip, rounded)
+        return step_of(step, self.attempt, at, values, info, duration_s, phases, clip, rounded)
 
     def _evaluations(
         self, step: int, values: Mapping[str, float], at: float | None, shape: Shape

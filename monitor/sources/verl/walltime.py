@@ -63,24 +63,25 @@ class WallTime:
                 return seconds, {"update": seconds}
         timed = timings(values, shape or shape_of(values))
         step = values.get("timing_s/step", values.get("perf/time_per_step"))
+        parts = {name: s for name, s in timed.items() if name not in NOT_PHASES}
         if step is None or not step >= 0:
-            parts = {name: s for name, s in timed.items() if name not in NOT_PHASES}
             return (sum(parts.values()) if parts and "gen" in parts else None), _phases(parts)
-        outside = self._outside(step, timed, version)
-        self.apart_s = sum(timed[name] for name in outside)
+        if apart := [name for name in APART if parts.get(name, 0.0) > 0]:
+            outside = self._outside(step, parts, version, frozenset(apart))
+            self.apart_s = sum(parts[name] for name in outside)
+        elif (untimed := step - sum(parts.values())) >= 0:
+            self._untimed_s = untimed if self._untimed_s is None else min(self._untimed_s, untimed)
         duration = step + self.apart_s
         duration += timed.get("start_profile", 0.0) + timed.get("stop_profile", 0.0)
-        return duration, _within(duration, timed)
+        return duration, _within(duration, parts)
 
-    def _outside(self, step: float, timed: Mapping[str, float], version: str | None) -> frozenset[str]:
-        apart = frozenset(name for name in APART if timed.get(name, 0.0) > 0)
+    def _outside(
+        self, step: float, timed: Mapping[str, float], version: str | None, apart: frozenset[str]
+    ) -> frozenset[str]:
+        """What of validation and saving, which this step has, its logged time leaves out."""
         prior = OUTSIDE.get(version or "", frozenset({"testing"})) & apart
-        core = sum(s for name, s in timed.items() if name not in NOT_PHASES and name not in APART)
+        core = sum(s for name, s in timed.items() if name not in APART)
         untimed = step - core
-        if not apart:
-            if untimed >= 0:
-                self._untimed_s = untimed if self._untimed_s is None else min(self._untimed_s, untimed)
-            return apart
         if untimed < 0 or not core:
             return prior  # phases that overlap prove nothing
 
@@ -102,13 +103,13 @@ def timings(values: Mapping[str, float], shape: Shape) -> dict[str, float]:
     return timed
 
 
-def _within(duration: float, timed: Mapping[str, float]) -> dict[PhaseName, float]:
+def _within(duration: float, parts: Mapping[str, float]) -> dict[PhaseName, float]:
     """Phases whose sum fits into the step: those that veRL does not know overlap others when it does not."""
-    for names in (timed, timed.keys() & PHASES.keys()):
-        parts = {name: timed[name] for name in timed if name in names and name not in NOT_PHASES}
-        if sum(parts.values()) <= duration * 1.0001 + 0.002:
-            return _phases(parts)
-    return {}
+    most = duration * 1.0001 + 0.002
+    if sum(parts.values()) <= most:
+        return _phases(parts)
+    own = {name: seconds for name, seconds in parts.items() if name in PHASES}
+    return _phases(own) if sum(own.values()) <= most else {}
 
 
 def _phases(parts: Mapping[str, float]) -> dict[PhaseName, float]:
