@@ -10,9 +10,10 @@ from ....models.event import Ended, Event, LogLine, Progress
 from ....models.run import RunInfo
 from ....models.step import Step
 from ...source import Line
-from . import easyr1, stepline
+from . import barsteps, easyr1, stepline
 from .barclock import BarClock
 from .bars import Bar, EpochBars, training_bar
+from .barsteps import BarSteps
 from .easyr1 import Block, Blocks
 from .faults import TRACEBACK, Faults
 from .hints import hint, may_hint
@@ -78,6 +79,7 @@ class ConsoleParser:
         self._wrapped = False
         self._number = 0
         self._clock = BarClock()
+        self._bar_steps = BarSteps()
         self._bar_seen = False
         self._bar_ran = False
         """The bar of this attempt has left its start."""
@@ -136,6 +138,8 @@ class ConsoleParser:
             yield from self._easyr1(block, line.at)
             if taken:
                 return
+        if "logger" in words:
+            self._bar_steps.hear(words)
         if not self._facts.takes(by, words):
             if "%|" in words:
                 yield from self._progress(words, line.at)
@@ -197,6 +201,7 @@ class ConsoleParser:
 
     def _timed(self, step: Step, again: bool) -> Step:
         """The step, left open for what the bar behind it will say of its time."""
+        self._bar_steps.printed()
         if step.duration_s is None:
             return step
         if not again:
@@ -234,6 +239,9 @@ class ConsoleParser:
         if bar.started and self._bar_ran:
             yield from self._resume(bar.step, at)
         yield from self._put_right(bar)
+        for step, seconds in self._bar_steps.of(bar):
+            yield from self._telling.learn(RunInfo(notes=(barsteps.NOTE,)))
+            yield self._telling.timed(step, seconds, at)
         self._bar_seen = True
         self._bar_ran = self._bar_ran or bar.elapsed_s > 0
         yield from self._facts.counted(bar.total)

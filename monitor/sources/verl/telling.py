@@ -105,6 +105,11 @@ class Telling:
         events.append(self._step(step, values, at, rounded, shape))
         return events + self._evaluations(step, values, at, shape)
 
+    def timed(self, step: int, seconds: float, at: float | None) -> Step:
+        """A step of which no more is known than its time."""
+        self._remember(step, (hash((step, seconds)), None))
+        return Step(step=step, attempt=self.attempt, duration_s=seconds, ended_at=at)
+
     def _ran_again(self, step: int, values: Mapping[str, float], seconds: float | None, shape: Shape) -> bool:
         if self.last is None or step > self.last or not any(key in values for key in PROOF):
             return False

@@ -1,11 +1,15 @@
 """What a logged step time includes, by the version and by the phases themselves."""
 
+from collections.abc import Callable
+
 import pytest
 
 from rltop.monitor.sources.verl.barclock import BarClock
 from rltop.monitor.sources.verl.bars import Bar
 from rltop.monitor.sources.verl.walltime import WallTime
+from rltop.monitor.state import RunState
 
+Fold = Callable[..., RunState]
 PLAIN = {"timing_s/gen": 60.0, "timing_s/update_actor": 39.0, "timing_s/step": 100.0}
 
 
@@ -99,3 +103,41 @@ def test_a_bar_that_goes_back_starts_anew() -> None:
     assert clock.correct(bar(5, 0.0)) == 0.0
     clock.step(10.0, 0.0)
     assert clock.correct(bar(6, 12.0)) == 2.0
+
+
+def bars(steps: range, seconds: float = 60.0, total: int = 100) -> str:
+    return "\n".join(
+        f"(TaskRunner pid=7) Training Progress:  1%|▏ | {n}/{total} "
+        f"[{int(n * seconds) // 60:02d}:{int(n * seconds) % 60:02d}<10:00, {seconds}s/it]"
+        for n in steps
+    )
+
+
+def test_a_run_that_prints_no_metrics_has_the_steps_and_times_of_its_bar(fold: Fold) -> None:
+    config = (
+        "(TaskRunner pid=7) {'trainer': {'logger': ['wandb'],\n(TaskRunner pid=7)              'nnodes': 1}}"
+    )
+    state = fold(f"{config}\n{bars(range(4))}")
+    assert list(state.history.steps) == [1, 2, 3]
+    assert [state.history.get("duration_s", at) for at in range(3)] == [60, 60, 60]
+    assert state.info.total_steps == 100
+    assert any("no metrics are printed" in note for note in state.info.notes)
+
+
+def test_a_bar_that_is_ahead_of_the_metrics_tells_no_steps(fold: Fold) -> None:
+    lines = "\n".join(
+        f"(TaskRunner pid=7) step:{n} - actor/pg_loss:0.1 - timing_s/gen:20.0 - timing_s/step:60.0"
+        for n in range(1, 7)
+    )
+    state = fold(f"{bars(range(7))}\n{lines}")
+    assert list(state.history.steps) == [1, 2, 3, 4, 5, 6]
+    assert state.attempt == 0
+    assert not state.info.notes
+
+
+def test_metrics_printed_late_are_those_of_the_steps_that_the_bar_told(fold: Fold) -> None:
+    line = "(TaskRunner pid=7) step:{} - actor/pg_loss:0.1 - timing_s/gen:20.0 - timing_s/step:59.5"
+    state = fold(f"{bars(range(30))}\n{line.format(29)}\n{line.format(30)}")
+    assert list(state.history.steps) == list(range(1, 31))
+    assert state.attempt == 0
+    assert state.history.get("loss", 28) == 0.1
