@@ -19,6 +19,7 @@ from .tfevents import Group
 from .tinker.recognise import is_marked
 from .tinker.tracker import TinkerTeller
 from .told import Told
+from .trl_args import completions_of, info_of
 from .trl_rows import TrlRows, first_window
 from .trl_rows import is_training as is_training_row
 from .verl.evals import is_training
@@ -31,7 +32,7 @@ TRL_SUMMARY = (
     "total_flos",
     "train_loss",
 )
-TRL_ARGS = "args/text_summary"
+TRL_ARGS, TRL_MODEL = "args/text_summary", "model_config/text_summary"
 VERL_CONFIG = "actor_rollout_ref.rollout.n"
 TRL_CONFIG = ("per_device_train_batch_size", "num_train_epochs", "logging_steps", "save_strategy")
 TRAINER = frozenset({"train/loss", "train/learning_rate", "train/epoch"})
@@ -179,9 +180,13 @@ class TrlTeller:
         if tag == TRL_ARGS and (args := _document(text)) is not None:
             scalars = {k: v for k, v in args.items() if isinstance(v, str | int | float | bool)}
             yield from self.config(scalars)
+        elif tag == TRL_MODEL and (model := _document(text)) is not None:
+            came_from = model.get("_name_or_path")
+            yield from self._rows.learn(RunInfo(model=came_from if isinstance(came_from, str) else None))
 
     def config(self, config: Mapping[str, ConfigValue]) -> Iterable[Event]:
-        yield from self._rows.learn(_info_of(config))
+        yield from self._rows.learn(info_of(config))
+        self._rows.samples_per_step = completions_of(config) or self._rows.samples_per_step
         epochs, steps = config.get("num_train_epochs"), config.get("max_steps")
         if isinstance(epochs, int | float) and epochs > 0 and not (isinstance(steps, int) and steps > 0):
             self._epochs = float(epochs)
@@ -248,25 +253,3 @@ def _document(text: str) -> Mapping[str, object] | None:
     except ValueError:
         return None
     return cast("dict[str, object]", value) if isinstance(value, dict) else None
-
-
-def _info_of(args: Mapping[str, ConfigValue]) -> RunInfo:
-    """The trainer's arguments, in canonical names."""
-
-    def count(name: str) -> int | None:
-        value = args.get(name)
-        return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
-
-    name, beta, checkpointing = args.get("run_name"), args.get("beta"), args.get("gradient_checkpointing")
-    return RunInfo(
-        name=name if isinstance(name, str) else None,
-        total_steps=count("max_steps"),
-        max_tokens=count("max_completion_length"),
-        max_prompt_tokens=count("max_prompt_length"),
-        group_size=count("num_generations"),
-        eval_every=count("eval_steps") if args.get("eval_strategy") == "steps" else None,
-        save_every=count("save_steps") if args.get("save_strategy") == "steps" else None,
-        reference_pass=beta > 0 if isinstance(beta, int | float) and "num_generations" in args else None,
-        activation_checkpointing=checkpointing if isinstance(checkpointing, bool) else None,
-        config=dict(args),
-    )

@@ -250,13 +250,13 @@ def _open(path: Path) -> Sequence[Source]:
 _FRAMEWORKS = "by the tags of the framework"
 TELLS = Tells(
     steps="event step",
-    total="`args` text (TRL)",
+    total="`args` text (TRL), epochs",
     tokens=_FRAMEWORKS,
     length=_FRAMEWORKS,
     clip=_FRAMEWORKS,
     reward=_FRAMEWORKS,
     time="wall time of events",
-    gpus="from the throughput (veRL)",
+    gpus="throughput (veRL), `args` text (TRL)",
     config="`args` text (TRL)",
 )
 FORMAT = Format(name="TensorBoard event files", score=_score, open=_open, tells=TELLS, reads=(SIGN,))
