@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...models.event import Event, Restart
+from ...models.event import Ended, Event, Restart
 from ...models.run import RunInfo
-from ...models.step import Step
+from ...models.step import Eval, Step
 from ..filesource import FileSource
 from ..source import Format, Line, Probe, Source
 from ..transport import open_transport
@@ -37,6 +37,14 @@ FIELDS: dict[str, tuple[str, float]] = {
 }
 """(field of Step, factor to its unit) by the name of a cell. Throughput is of padded batches: left alone."""
 SURE = frozenset({"Loss", "Reward"})
+ONLY_RL = frozenset({"Reward", "Entropy", "Mismatch KL"})
+PLAN = re.compile(r"Starting (?:training|orchestrator) loop \(max_steps=(\d{1,12})\)")
+MODEL = re.compile(r"Initializing (?:model|tokenizer) \((?:[^()]{0,400}?\b)?name='([^']{1,300})'")
+WORLD = re.compile(r"Starting (?:RL|SFT) trainer in World\(world_size=(\d{1,6})\b")
+FINISHED = re.compile(r"\b(?:RL trainer|SFT trainer|Orchestrator) finished\b")
+EVALUATED = re.compile(r"Evaluated (\S+) \(Step (\d{1,12})\) \| ")
+VALIDATED = re.compile(r"Validation \| Step (\d{1,12}) \| ")
+FACTS = ("Starting", "Initializing", "finished", "Evaluated", "Validation |")
 CLIP_WHY = "share of rollouts that the orchestrator saw cut off"
 
 
@@ -57,10 +65,12 @@ class PrimeRlParser:
         """The events of one line."""
         text = without_colour(line.text)
         match = STEP.search(text)
-        if match is not None:
+        if match is not None and VALIDATED.search(text) is None:
             cells, seconds = _cells(text[match.end() :])
             if not SURE.isdisjoint(cells):
                 yield from self._step(int(match[1]), cells, seconds, line)
+        elif any(word in text for word in FACTS):
+            yield from self._fact(text, line)
         elif self._faults.reading or "rror" in text or "Traceback" in text or "memory" in text:
             yield from self._faults.read("", text, line.at)
 
@@ -73,8 +83,37 @@ class PrimeRlParser:
         self._faults.clear()
         return iter(())
 
+    def _fact(self, text: str, line: Line) -> Iterator[Event]:
+        """Lines between the steps that tell of the run, or of an evaluation."""
+        if (plan := PLAN.search(text)) is not None:
+            yield from self._told.news(RunInfo(total_steps=int(plan[1]) or None))
+        elif (model := MODEL.search(text)) is not None and self._told.info.model is None:
+            yield from self._told.news(RunInfo(model=model[1]))
+        elif (world := WORLD.search(text)) is not None:
+            note = f"{world[1]} GPUs train; how many generate besides, the log does not say: give --gpus"
+            yield from self._told.news(RunInfo(notes=(note,)))
+        elif FINISHED.search(text) is not None:
+            yield Ended(status="finished", at=line.at, message="the log says so")
+        elif (evaluated := EVALUATED.search(text)) is not None:
+            yield self._eval(evaluated[1], int(evaluated[2]), text[evaluated.end() :], line.at)
+        elif (validated := VALIDATED.search(text)) is not None:
+            yield self._eval("validation", int(validated[1]), text[validated.end() :], line.at)
+
+    def _eval(self, name: str, step: int, text: str, at: float | None) -> Eval:
+        cells, seconds = _cells(text)
+        return Eval(
+            step=step, attempt=self._attempt, name=name, ended_at=at, duration_s=seconds, scores=cells
+        )
+
     def _step(self, step: int, cells: dict[str, float], seconds: float | None, line: Line) -> Iterator[Event]:
-        yield from self._told.news(RunInfo(framework="prime-rl", platform="self-hosted", algorithm="rl"))
+        yield from self._told.news(
+            RunInfo(
+                framework="prime-rl",
+                platform="self-hosted",
+                algorithm="sft" if ONLY_RL.isdisjoint(cells) else "rl",
+                first_step=step if step <= 1 and self._told.info.first_step is None else None,
+            )
+        )
         if step <= self._last:
             self._attempt += 1
             yield Restart(from_step=step, attempt=self._attempt, at=line.at)
@@ -125,5 +164,11 @@ def _open(path: Path) -> Sequence[Source]:
     return [FileSource(open_transport(path), PrimeRlParser())]
 
 
-TELLS = tells_of(PRIME_RL, steps="step line", state="traceback")
+TELLS = tells_of(
+    PRIME_RL,
+    steps="step line",
+    total="`max_steps`",
+    config="model",
+    state="traceback, `finished`",
+)
 FORMAT = Format(name="prime-rl trainer or orchestrator log", score=_score, open=_open, tells=TELLS)

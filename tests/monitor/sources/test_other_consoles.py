@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltop.models.event import Event, Progress, Restart
+from rltop.models.event import Ended, Event, Progress, Restart
 from rltop.models.step import Eval, Step
 from rltop.monitor.reduce import reduce
 from rltop.monitor.source import Format, Line, Parser, Probe
@@ -131,6 +131,37 @@ def test_prime_rl_cells_are_read_by_name_in_both_styles() -> None:
     orchestrated = state_of(events_of(PrimeRlParser(), ORCHESTRATOR))
     assert orchestrated.history.get("reward_mean", 0) == 0.75
     assert orchestrated.history.get("clip_ratio", 0) == 0.125
+
+
+def test_prime_rl_tells_plan_model_evaluations_and_end() -> None:
+    lines = [
+        "10:00:00    INFO Starting RL trainer in World(world_size=4, rank=0) in outputs",
+        "10:00:00    INFO Initializing model (type='model' name='Org/Model-1B' seq_len=2048)",
+        "10:00:01    INFO Starting training loop (max_steps=5)",
+        PRIME[1],
+        "10:00:02 SUCCESS Evaluated aime-24 (Step 4) | Policy v4 | 1m 5s | Reward 0.4000 | Truncation 10.0%",
+        PRIME[2],
+        "10:00:03 SUCCESS RL trainer finished!",
+    ]
+    events = events_of(PrimeRlParser(), lines)
+    info = state_of(events).info
+    assert (info.model, info.total_steps, info.algorithm) == ("Org/Model-1B", 5, "rl")
+    assert any("4 GPUs train" in note for note in info.notes)
+    (told,) = [event for event in events if isinstance(event, Eval)]
+    assert (told.name, told.step, told.duration_s, told.scores["Reward"]) == ("aime-24", 4, 65, 0.4)
+    assert [event.status for event in events if isinstance(event, Ended)] == ["finished"]
+
+
+def test_prime_rl_supervised_training_is_told_by_what_it_lacks() -> None:
+    lines = [
+        "10:00:01 SUCCESS Step 0 | 1.5s | Loss 2.5 | Grad. Norm 1.5 | LR 1.00e-06 | Throughput 9 tokens/s",
+        "10:00:02 SUCCESS Validation | Step 0 | Loss 2.4000",
+    ]
+    events = events_of(PrimeRlParser(), lines)
+    info = state_of(events).info
+    assert (info.algorithm, info.first_step) == ("sft", 0)
+    assert [(e.name, e.scores) for e in events if isinstance(e, Eval)] == [("validation", {"Loss": 2.4})]
+    assert [event.step for event in events if isinstance(event, Step)] == [0]
 
 
 def test_nemo_rl_blocks_are_read_and_strangers_in_them_are_not() -> None:
