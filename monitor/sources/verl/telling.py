@@ -56,10 +56,29 @@ class Telling:
     def configured(self, flat: Mapping[str, config.ConfigValue], printed: bool) -> list[Event]:
         """Take note of a configuration; `printed` by the run itself, and not only asked for."""
         info = config.info_of(flat)
+        events = self._another_run(info) if self._steps else []
         if printed:
             self.v1 = self.v1 or flat.get("trainer.use_v1") is True
             self._gpus_printed = self._gpus_printed or info.gpus is not None
-        return self.learn(info)
+        return events + self.learn(info)
+
+    def _another_run(self, info: RunInfo) -> list[Event]:
+        """Where another run's configuration follows in the same log, what ran before is another attempt."""
+        before = self.info
+        if not any(
+            new is not None and old is not None and new != old
+            for new, old in (
+                (info.name, before.name),
+                (info.model, before.model),
+                (info.algorithm, before.algorithm),
+            )
+        ):
+            return []
+        self.info = before.model_copy(update={"framework_version": None, "multi_turn": None})
+        self.v1 = False
+        name = before.name or before.model or "another run"
+        note = f"the log holds more than one run: what was spent on {name} before is counted in"
+        return [*self.resume(-1, None), *self.learn(RunInfo(notes=(note,)))]
 
     def resume(self, after_step: int, at: float | None) -> list[Event]:
         """Training goes on behind `after_step`; -1 for from scratch. Nothing where nothing ran before."""

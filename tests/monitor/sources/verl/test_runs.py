@@ -297,3 +297,24 @@ def test_the_bars_of_sft_epochs_are_one_progress(fold: Fold) -> None:
         )
     ).progress
     assert progress == Progress(step=3, total_steps=6, elapsed_s=31.0, attempt=0)
+
+
+def test_another_run_in_the_same_log_is_told_and_its_steps_do_not_count_as_progress(
+    fold: Fold, read: Read
+) -> None:
+    def run(name: str, steps: range) -> str:
+        head = f"+ python3 -m verl.trainer.main_ppo trainer.project_name=p trainer.experiment_name={name}"
+        lines = [
+            f"step:{n} - actor/pg_loss:0.1 - timing_s/gen:4.0 - timing_s/step:10.0 - critic/score/mean:0.5"
+            for n in steps
+        ]
+        return "\n".join([head, *lines])
+
+    events = read(run("first", range(5)) + "\n" + run("second", range(1, 4)))
+    assert [(e.from_step, e.attempt) for e in events if isinstance(e, Restart)] == [(0, 1)]
+    assert [(e.step, e.attempt) for e in events if isinstance(e, Step)][-3:] == [(1, 1), (2, 1), (3, 1)]
+    state = fold(run("first", range(5)) + "\n" + run("second", range(1, 4)))
+    assert state.info.name == "p/second"
+    assert [note for note in state.info.notes if "more than one run" in note and "p/first" in note]
+    resumed = fold(run("first", range(1, 5)) + "\n" + run("first", range(3, 6)))
+    assert not resumed.info.notes
