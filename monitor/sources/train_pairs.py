@@ -10,14 +10,17 @@ from typing import NamedTuple
 from .pyrepr import number_of
 
 _VALUE = (
-    r"(?P<value>[-+]?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+|nan|inf))[ ]?(?P<unit>%|ms\b|s\b|min\b)?"
-    r"(?![\w:/]|\.\d)"
+    r"(?P<value>[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+|nan|inf))"
+    r"[ ]?(?P<unit>%|ms\b|s\b|min\b)?(?![\w:/]|[.,]\d)"
 )
-NAMED = re.compile(rf"(?P<name>[A-Za-z][\w ./@-]{{0,60}}?)['\"*]{{0,3}}\s*[:=]\s*['\"]?{_VALUE}")
-"""`Grad Norm: 1.5`, `loss=0.5`, `'loss': '0.5'`."""
-SPACED = re.compile(rf"(?P<name>[A-Za-z][\w./-]{{0,40}}(?:[ ][A-Za-z][\w./-]{{0,40}})?)[ ]+{_VALUE}")
+NAMED = re.compile(
+    r"(?P<name>[A-Za-z][\w ./@-]{0,60}?)['\"*]{0,3}[ ]?(?:\((?P<per>ms|s|sec|%)\))?"
+    rf"\s*[:=]\s*['\"]?{_VALUE}"
+)
+"""`Grad Norm: 1.5`, `loss=0.5`, `'loss': '0.5'`, `time per iteration (ms): 130`."""
+SPACED = re.compile(rf"(?P<name>[A-Za-z][\w./-]{{0,40}}(?:[ ][A-Za-z][\w./-]{{0,40}}){{0,2}})[ ]+{_VALUE}")
 """`train loss 2.5`, in the manner of nanoGPT."""
-CELLS = re.compile(r"\s*[,|;]\s*|\s+[-–—]+\s+|\s{2,}")
+CELLS = re.compile(r"\s*(?:,(?!\d)|[|;])\s*|\s+[-–—]+\s+|(?<![:=\s])\s{2,}")
 SCALES = {"%": 0.01, "ms": 0.001, "min": 60.0}
 
 
@@ -37,10 +40,11 @@ def pairs_of(text: str) -> Pairs:
     for cell in CELLS.split(text):
         found = list(NAMED.finditer(cell)) or SPACED.finditer(cell)
         for match in found:
-            number = number_of(match["value"])
+            number = number_of(match["value"].replace(",", ""))
             if number is None:
                 continue
             name = match["name"].strip()
             raw[name] = number
-            scaled[name] = number * SCALES.get(match["unit"] or "", 1.0)
+            unit = match["unit"] or match.groupdict().get("per") or ""
+            scaled[name] = number * SCALES.get(unit, 1.0)
     return Pairs(raw, scaled)

@@ -10,21 +10,26 @@ from typing import NamedTuple
 LOOKED_AT = 400
 """Letters of a line in which its place must stand."""
 
-_OF = r"[ ]?(?:/|of)[ ]?"
+_OF = r"[ ]{0,8}(?:/|of)[ ]{0,8}"
 _COUNT = rf"(?P<step>\d{{1,12}})(?:{_OF}(?P<total>\d{{1,12}}))?"
 _EPOCH = (
     rf"\bEpoch\b[ :=#]{{0,3}}[\[(]?[ ]*(?P<epoch>\d{{1,6}})(?:{_OF}(?P<epochs>\d{{1,6}}))?[ ]*[\])]?"
     r"[ ]*[,|:;·-]{0,2}[ ]*"
 )
-_WORD = r"(?:Global|Train|Training|Optimizer)?[ _]?(?:Step|Iteration|Iter|Update)|(?<=[,|:;· -])Batch"
+_WORD = (
+    r"(?:Global|Train|Training|Optimizer)?[ _]?(?:Step|Iteration|Iter|Update)"
+    r"|Rollout(?=[ ]\d+:)|(?<=[,|:;· -])Batch|Batch(?=[ ]?[:#]?[ ]?\d+[ ]?/)"
+)
 _NAME = r"(?=[{'\"*]{0,2}[A-Za-z])"
 _BEHIND = (
     r"[ ]*(?:[\])][ ]*)?"  # the bracket that the count stands in
-    r"(?:[,|:;]|-+(?=[ ])|[–—→]|(?<=[\])])"
-    r"|(?=[ ]+[A-Za-z_][\w./-]{0,40}=)"  # step=3 loss=0.5
+    r"(?:[,|:;]|-+(?=[ ])|[–—→]|\*{1,3}|(?<=[\])])"
+    r"|(?=[ ]+[A-Za-z_][\w./-]{0,40}[:=])"  # step=3 loss=0.5
     r"|(?=[ ]+[a-z_]{1,20}[ ][-+]?\d))[ ]*"  # step 3 loss 0.5
 )
 
+HINT = re.compile(r"step|iter|update|rollout|batch|epoch|\d/\d", re.IGNORECASE)
+"""What every place has: most lines of a log have none of it."""
 WITHIN = re.compile(
     rf"{_EPOCH}[\[(][ ]*(?P<step>\d{{1,12}})[ ]*/[ ]*(?P<total>\d{{1,12}})[ ]*[\])]"
     rf"[ ]*[,|:;·-]{{0,2}}[ ]*{_NAME}",
@@ -37,9 +42,9 @@ NAMED = re.compile(
 """`Step 3/100 | Loss: …`, `iter 10: loss …`, `[step 10] loss=…`, `step=10 loss=…`."""
 BARE = re.compile(
     r"\s*(?:[\[(][^\])]{1,60}[\])]\s*|\d{4}-\d\d-\d\d\S*\s+(?:\d\d:\S+\s+)?){0,4}"
-    rf"(?P<step>\d{{1,12}})/(?P<total>\d{{1,12}})[ ]*[|:,][ ]*{_NAME}"
+    rf"[\[(]?[ ]*(?P<step>\d{{1,12}})/(?P<total>\d{{1,12}})[ ]*(?:[\])][ ]*[|:,]?|[|:,])[ ]*{_NAME}"
 )
-"""`[run-a]  12/100 | loss=…`, at the beginning of a line only."""
+"""`[run-a]  12/100 | loss=…`, `[12/100] loss=…`, at the beginning of a line only."""
 
 
 class Place(NamedTuple):
@@ -60,6 +65,8 @@ class Place(NamedTuple):
 def place_of(text: str) -> Place | None:
     """The place that a line tells, or None."""
     head = text[:LOOKED_AT]
+    if HINT.search(head) is None:
+        return None
     within = True
     match = WITHIN.search(head)
     if match is None:

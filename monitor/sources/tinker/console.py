@@ -21,7 +21,7 @@ from .config import Settings, info_of
 from .facts import RunFacts
 from .logs import LogParser
 from .metrics import MetricsParser
-from .recognise import metrics_in
+from .recognise import is_marked, metrics_in
 from .tables import HEADER, Tables
 
 PREFIX = re.compile(
@@ -29,6 +29,7 @@ PREFIX = re.compile(
 )
 """The time that Kubernetes, `ts` and the like put before each line."""
 RECORD = re.compile(r"[\w.]+:\d+ \[(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\]")
+KEY = re.compile(r"^[^│|\n]{0,40}[│|] ([\w./:@-]+) ", re.MULTILINE)
 STEP_TITLE = re.compile(r"^(?:\S+ )?[ \t]*Step \d+[ \t]*$", re.MULTILINE)
 OURS = re.compile(
     r"^(?:\S+ )?(?:tinker_cookbook|tinker)\.[\w.]+:\d+ \[(?:INFO|WARNING|ERROR)\]", re.MULTILINE
@@ -122,8 +123,8 @@ def score(probe: Probe) -> float:
     head, tail = (without_colour(text) for text in (probe.head, probe.tail))
     tables = len(HEADER.findall(head)) + len(HEADER.findall(tail))
     ours = OURS.search(head) or OURS.search(tail)
-    if not (ours or (tables > 1 and STEP_TITLE.search(head))):
-        return 0.0
+    if not (ours or (tables > 1 and STEP_TITLE.search(head) and is_marked(set(KEY.findall(head))))):
+        return 0.0  # other trainers print such tables too
     folder = probe.path.parent
     if probe.path.name == "logs.log" and metrics_in(folder, _names(folder)) is not None:
         return 0.0  # its folder is the run

@@ -65,6 +65,13 @@ def steps_of(*lines: str) -> list[Step]:
         "Epoch 1, Batch 7/20: Loss: 0.25, Reward: 0.5",
         "Step 7: {'loss': 0.25, 'reward': 0.5}",
         "noise\rStep 7/20 | loss=0.25 | reward=0.5",
+        "[7/20] loss=0.25 reward=0.5",
+        "Step: 7 Loss: 0.25 Reward: 0.5",
+        "*** Step 7 *** loss=0.25 reward=0.5",
+        "[lib] 2026-01-02 03:04:05,678 - root - INFO - step:  7  loss:  0.25  reward:  0.5  mem: 10GiB(12%)",
+        " iteration        7/      20 | consumed samples:  2,560 | lm loss: 2.5E-01 | mean reward: 5.0E-01 |",
+        "Rollout 7: mean reward 0.5, policy loss 0.25",
+        "Batch 7/20 - Loss: 0.25 - Reward: 0.5",
     ],
 )
 def test_the_place_and_its_numbers_are_read_in_many_hands(line: str) -> None:
@@ -91,6 +98,8 @@ def test_units_are_heeded_and_unknown_ones_left_out() -> None:
     (step,) = steps_of("step 7: loss 0.25, mfu 12.50%, step time 130.0ms, tokens/sec: 1.2k, eta: 00:12:05")
     assert (step.mfu_logged, step.duration_s, step.tokens_per_s) == (0.125, 0.13, None)
     assert step.raw == {"loss": 0.25, "mfu": 12.5, "step time": 130.0}
+    (step,) = steps_of("iteration 7/20 | elapsed time per iteration (ms): 1234.5 | loss: 1,234.5")
+    assert (step.duration_s, step.loss) == (1.2345, 1234.5)
 
 
 def test_places_within_epochs_are_joined_by_the_length_of_an_epoch() -> None:

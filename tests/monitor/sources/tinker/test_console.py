@@ -182,6 +182,10 @@ def test_it_is_recognised_by_tables_and_loggers_and_a_run_s_own_log_is_left_to_i
     tables = [line for step in range(2) for line in printed(train_row(step), colour=True)]
     assert score("nohup: ignoring input", *tables) > 0.8
     assert score(*(line for line in tables if line != LOGGER)) > 0.3, "a paste of tables alone"
+    others = [
+        line for n in range(2) for line in printed({"step": n, "critic/score/mean": 0.5}) if line != LOGGER
+    ]
+    assert score(*others) == 0, "another trainer's tables"
     assert score("tinker_cookbook.utils.ml_log:729 [INFO] Logging to: /runs/first") == 0.5, "has just begun"
     assert score("| Metric | Value |", "| a | 1 |", "| Metric | Value |") == 0, "any table"
     assert CONSOLE.score(probe(shared_data / "tinker" / "format-061-async" / "logs.log")) == 0
