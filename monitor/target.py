@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -24,6 +25,10 @@ MAX_LOOKED_AT = 200
 MAX_FOLDERS = 1000
 """Folders looked into on each level."""
 MAX_DEPTH = 3
+TRACEBACK = "Traceback (most recent call last)"
+ERROR = re.compile(r"[A-Za-z_][\w.]{0,120}(?:Error|Exception|Interrupt|Exit)\b")
+ERROR_LENGTH = 160
+NO_STEP = "it failed before its first step"
 MOST_OTHERS = 5
 """Logs that are named, and held against the likeliest, where a folder holds several."""
 
@@ -123,7 +128,11 @@ def open_target(path: Path) -> Sequence[Source]:
 
 
 def _advice(seen: Probe) -> str:
-    """What would make a log readable, in a few words."""
+    """What would make a log readable, or why it cannot be one, in a few words."""
+    text = seen.tail or seen.head
+    if TRACEBACK in text:
+        error = next((line for line in reversed(text.splitlines()) if ERROR.match(line)), "")
+        return f"it failed before its first step: {error[:ERROR_LENGTH]}" if error else NO_STEP
     if seen.head.lstrip()[:1] in ("{", "["):
         return "a JSON row needs its step, as step, global_step or iteration, and numbers beside it"
     return "metrics of your own are read as JSONL or CSV with a step in each row"

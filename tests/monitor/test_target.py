@@ -146,3 +146,13 @@ def test_the_files_of_one_run_deeper_in_a_folder_are_one_run(tmp_path: Path) -> 
     for name in ("events.out.tfevents.1.host.1.0", "events.out.tfevents.2.host.2.0"):
         (place / name).write_bytes(record)
     assert len(open_target(tmp_path)) == 1
+
+
+def test_a_console_that_failed_before_its_first_step_is_told_why(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_text(
+        'loading the model\nTraceback (most recent call last):\n  File "x.py", line 1, in f\n'
+        "hub.errors.NotFoundError: no such model\n\nwaiting for other processes\n"
+    )
+    with pytest.raises(TargetError, match=r"it failed before its first step: hub\.errors\.NotFoundError"):
+        open_target(log)
