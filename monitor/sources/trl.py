@@ -102,7 +102,7 @@ TELLS = tells_of(
     total="`max_steps`, header, bar",
     tokens="differences of `num_tokens`",
     gpus="header (Unsloth), args.json (ms-swift)",
-    time="`step_time`, `elapsed_time`, `train_runtime`",
+    time="`step_time`, progress bar, `elapsed_time`, `train_runtime`",
     config="header, args.json, adapter_config.json",
     state="last row, traceback",
 )

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from ...models.event import Event, LogLine, Progress, Restart
 from ...models.run import RunInfo
 from ..source import Line
-from .pyrepr import number_of, numbers, read_dict
+from .pyrepr import numbers, read_dict
+from .trl_bar import Picture, pictures_of
 from .trl_header import info_of_line, samples_per_step_of
 from .trl_numbering import Numbered, StepNumbers
 from .trl_rows import SUMMARY, TrlRows, first_window, is_eval, is_training
@@ -22,11 +23,11 @@ ROW = re.compile(
     r"""completion|clip_ratio|entropy|kl|eps|epoch|episode|step_time|objective/|frac_|sampling/|policy_loss|"""
     r"""mean_token_accuracy)"""
 )
-BAR = re.compile(r"(\d{1,3})%\|[^|\r\n]{0,400}\| *(\d{1,9})/(\d{1,9}) \[([\d:]+)<[^\]\r\n]{0,60}\]?")
 FURTHEST_FIRST = 20
 """A bar that goes from 0 to beyond this at once belongs to a run that was resumed."""
 ROWS_OF_A_RIVAL = 2
 COUNTED = "the log has no progress bar that tells the steps of its rows: each row is counted as one step"
+MOST_TIMES = 10_000
 OWN_STEPS = ("step", "global_step")
 LONGEST_ROW = 64 * 1024
 LINES_OF_ROW = 40
@@ -60,6 +61,8 @@ class TrlConsoleParser:
         self._total: int | None = None
         self._shown: tuple[int, float] | None = None
         """Where the bar stands: step, elapsed seconds."""
+        self._times: dict[int, float] = {}
+        """Elapsed seconds when the bar was first drawn at a step, for rows that are yet to come."""
         self._again = False
         """Whether the bar was begun anew: its next picture says from where."""
         self._rival: _Rival | None = None
@@ -102,38 +105,31 @@ class TrlConsoleParser:
 
     def _bars(self, text: str, line: Line) -> Generator[Event, None, str]:
         """Takes the training bar's updates out of a line; gives what is left of it."""
-        left: list[str] = []
-        end = 0
-        latest: tuple[int, int, float] | None = None
+        pictures, rest = pictures_of(text)
         drawn = 0
-        for match in BAR.finditer(text):
-            before = text[end : match.start()]
-            lead = before.rpartition("\r")[2]
-            if lead.strip() and not lead.rstrip().endswith("}"):
-                continue  # the bar has a name: shards are loaded, a data set is mapped
-            left.append(before.replace("\r", ""))
-            end = match.end()
-            latest = int(match[2]), int(match[3]), _seconds(match[4])
-            if latest[1] != self._total:
-                yield from self._other(*latest[:2], line)
-            else:
-                drawn += 1
-                # A line may hold the bar's whole way to the next row. Rows are printed through the bar, which
-                # is drawn anew at once: only its first picture is where the rows before it stand.
-                if self._numbers.waiting or latest[0] == 0 or not self._stands:
-                    yield from self._show(*latest, line, drawn)
-                    drawn = 0
-        if latest is not None:
-            yield from self._show(*latest, line, drawn)
-        left.append(text[end:])
-        return "".join(left).replace("\r", "")
+        for picture in pictures:
+            if self._total is not None and picture.total != self._total:
+                yield from self._other(picture.total, line)
+                continue
+            drawn += 1
+            if len(self._times) < MOST_TIMES:
+                self._times.setdefault(picture.step, picture.elapsed_s)
+            # A line may hold the bar's whole way to the next row. Rows are printed through the bar, which is
+            # drawn anew at once: only its first picture is where the rows before it stand.
+            if self._numbers.waiting or not picture.step or not self._stands or self._total is None:
+                yield from self._show(picture, line, drawn)
+                drawn = 0
+        if pictures:
+            yield from self._show(pictures[-1], line, drawn)
+        return rest
 
     @property
     def _stands(self) -> int:
         """The step at which the bar was last drawn."""
         return self._shown[0] if self._shown is not None else 0
 
-    def _show(self, step: int, total: int, elapsed_s: float, line: Line, drawn: int) -> Iterator[Event]:
+    def _show(self, picture: Picture, line: Line, drawn: int) -> Iterator[Event]:
+        step, total, elapsed_s = picture
         if self._total is None or (self._over and step == 0):
             if self._over:
                 yield from self._new_attempt(line.at)
@@ -144,7 +140,7 @@ class TrlConsoleParser:
         self._rival = None
         if step == 0 and self._stands:
             yield from self._tell(self._numbers.flush())
-            self._again, self._shown = True, None
+            self._again, self._shown, self._times = True, None, {}
         if step and not self._stands:
             yield from self._first(step, line)
         moved = self._shown is None or step > self._shown[0]
@@ -166,7 +162,7 @@ class TrlConsoleParser:
         elif step > FURTHEST_FIRST and self._shown is not None and not self._numbers.waiting:
             self._numbers.last = max(self._numbers.last, step - 1)
 
-    def _other(self, step: int, total: int, line: Line) -> Iterator[Event]:
+    def _other(self, total: int, line: Line) -> Iterator[Event]:
         """A bar of another length: an evaluation's, unless rows of training come with it one by one."""
         if self._rival is None or self._rival.total != total:
             self._rival = _Rival(total)
@@ -254,8 +250,15 @@ class TrlConsoleParser:
         yield from self._rows.events(step, max(1, window), values, at, self._attempt)
 
     def _tell(self, rows: list[Numbered]) -> Iterator[Event]:
+        """The events of rows; a row's clock is the bar's, when the bar was first drawn at its step."""
         for row in rows:
-            yield from self._rows.events(row.step, row.window, row.values, row.at, self._attempt)
+            elapsed_s = self._times.get(row.step)
+            yield from self._rows.events(
+                row.step, row.window, row.values, row.at, self._attempt, elapsed_s=elapsed_s
+            )
+        if rows:
+            last = rows[-1].step
+            self._times = {step: at for step, at in self._times.items() if step > last}
 
     def _header(self, text: str) -> Iterator[Event]:
         """What the lines before the training say of it; within it, models say what they like."""
@@ -293,11 +296,3 @@ def _own_step(values: Mapping[str, float]) -> int | None:
     """The step in a row, which the trainer's own printing leaves out."""
     step = next((values[key] for key in OWN_STEPS if key in values), math.nan)
     return int(step) if 0 < step < 2**53 and step.is_integer() else None
-
-
-def _seconds(clock: str) -> float:
-    """Seconds of a time as tqdm prints it: `04:24`, `1:02:03`."""
-    total = 0.0
-    for part in clock.split(":"):
-        total = total * 60 + (number_of(part) or 0.0)
-    return total

@@ -117,7 +117,7 @@ class TrlJsonlParser:
                 self._elapsed[step] = elapsed
                 if len(self._elapsed) > MOST_REMEMBERED:
                     del self._elapsed[next(iter(self._elapsed))]
-        yield from self._rows.events(step, max(1, window), values, at, self._attempt)
+        yield from self._rows.events(step, max(1, window), values, at, self._attempt, elapsed_s=elapsed)
 
     def flush(self) -> Iterator[Event]:
         """Nothing is held back."""

@@ -12,6 +12,7 @@ from ...models.step import Eval, Step
 from .keymap import TRL
 from .told import Told
 
+LEAST_SHOWN_S = 2.0
 LONGEST_WINDOW = 1000
 """Steps told for one row, at most."""
 SPACINGS = (500, 250, 200, 100, 50, 25, 20, 10, 5, 4, 2, 1)
@@ -46,6 +47,8 @@ class TrlRows:
         """Completions per optimiser step, where the log says it."""
         self._tokens = 0.0
         self._step = 0
+        self._clock: tuple[int, float] | None = (0, 0.0)
+        """Step and wall seconds since the training began, at the newest row."""
         self._windowed = False
         self._told = Told()
 
@@ -53,6 +56,7 @@ class TrlRows:
         """A new attempt: cumulative counters start at zero."""
         self._tokens = 0.0
         self._step = 0
+        self._clock = None
 
     def learn(self, info: RunInfo) -> list[RunInfo]:
         """News about the run, once."""
@@ -66,10 +70,12 @@ class TrlRows:
         at: float | None,
         attempt: int,
         raw: Mapping[str, float] | None = None,
+        elapsed_s: float | None = None,
     ) -> Iterator[Event]:
         """The events of one row at `step` that stands for the `window` steps up to it.
 
-        `raw` are its numbers as the log named them, where `values` have other names.
+        `raw` are its numbers as the log named them, where `values` have other names; `elapsed_s` is how long
+        the training had gone on by then, in wall seconds.
         """
         if SUMMARY in values:
             yield from self._summary(step, values, at, attempt, raw)
@@ -77,8 +83,9 @@ class TrlRows:
             yield _eval(step, values, at, attempt)
         elif is_training(values):
             yield from self._facts(values, window, step)
+            took = self._took(step, window, elapsed_s)
             window = max(1, min(window, step, LONGEST_WINDOW))
-            yield from self._steps(step, window, values, at, attempt, raw or values)
+            yield from self._steps(step, window, values, at, attempt, raw or values, took)
 
     def _summary(
         self,
@@ -124,15 +131,27 @@ class TrlRows:
         at: float | None,
         attempt: int,
         raw: Mapping[str, float],
+        took_s: float | None = None,
     ) -> Iterator[Event]:
         known: dict[str, Any] = {"attempt": attempt}
         known.update(self._token_counts(step, window, values))
+        if took_s is not None and "step_time" not in values:
+            known["duration_s"] = took_s
         for number in range(step - window + 1, step):
             yield Step.model_validate(TRL.step(number, values, **known))
         if at is not None:
             known["ended_at"] = at
         yield Step.model_validate(TRL.step(step, values, **known, raw=dict(raw)))
         self._step = step
+
+    def _took(self, step: int, window: int, elapsed_s: float | None) -> float | None:
+        """Wall seconds of each step of a row, by the training's clock here and at the row before."""
+        before, self._clock = self._clock, None if elapsed_s is None else (step, elapsed_s)
+        if before is None or elapsed_s is None or step - before[0] != window:
+            return None
+        spent = elapsed_s - before[1]
+        # The clock shows whole seconds: of less than two it says nothing.
+        return spent / window if spent >= LEAST_SHOWN_S else None
 
     def _token_counts(self, step: int, window: int, values: Mapping[str, float]) -> dict[str, float]:
         """Tokens of each step of the window: all of them, and those of them that were sampled."""

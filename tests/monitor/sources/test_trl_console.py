@@ -394,3 +394,13 @@ def test_rows_without_a_bar_are_said_to_be_counted() -> None:
     assert any("counted as one step" in note for note in state_of(events_of([row(1.0), row(2.0)])).info.notes)
     barred = state_of(events_of([row(1.0), bar(0), bar(1), row(2.0), bar(2)]))
     assert not any("counted as one step" in note for note in barred.info.notes)
+
+
+def test_a_rows_time_is_the_bars_even_where_rows_come_long_after_it() -> None:
+    way = "".join("\r" + bar(step, 4, f"00:{10 * step:02d}") for step in range(5))
+    rows = [row(1000.0 * n, extra=f", 'epoch': {n / 4}") for n in range(1, 5)]
+    state = state_of(events_of([way, *rows, "{'train_runtime': 41.5, 'epoch': 1.0}"]))
+    assert [state.history.get("duration_s", i) for i in range(4)] == [10, 10, 10, 10]
+    timed = row(1000.0, extra=", 'step_time': 7.5")
+    state = state_of(events_of([bar(0), bar(1, clock="00:10"), timed, bar(1, clock="00:10")]))
+    assert state.history.get("duration_s", 0) == 7.5

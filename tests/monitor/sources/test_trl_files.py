@@ -348,3 +348,20 @@ def test_the_rows_of_a_run_folder_come_before_its_state_and_say_what_is_trained(
     assert (info.model, info.gpus, info.max_tokens, info.group_size) == ("org/base-7b", 8, 512, 4)
     assert info.lora_rank == 0
     assert "hub_token" not in info.config
+
+
+def test_steps_take_what_the_trainings_clock_went_on_in_them() -> None:
+    state, _ = rows_of(
+        [
+            factory(10, "0:10:00", loss=0.7),
+            factory(20, "0:15:00", loss=0.6),
+            factory(20, "0:16:00", eval_loss=0.6),
+            factory(30, "0:25:00", loss=0.5),
+            factory(20, "0:09:00", loss=0.5),
+            factory(30, "0:09:01", loss=0.5),
+        ]
+    )
+    get = state.history.get
+    assert [get("duration_s", i) for i in (0, 9, 10, 19, 20, 29)] == [60, 60, 30, 30, 60, 60]
+    assert get("duration_s", 30) is None
+    assert get("duration_s", 31) is None, "a second says nothing of ten steps"
