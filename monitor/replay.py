@@ -13,6 +13,7 @@ from .anew import fed
 from .clock import Clock
 from .frame import Frame, ReplayPosition
 from .pipeline import Pipeline
+from .status import MIN_SILENCE_S, patience_s
 from .timeline import Timed, first_step_at
 
 FRAME_S = 0.1
@@ -171,7 +172,7 @@ class ReplaySession:
         scout = self._make()
         known = 0
         for index, item in enumerate(self._timed):
-            scout = fed(scout, item.event, item.at, lambda _: self._make())
+            scout = self._watched(scout, index)
             if index < self._index - 1 or not isinstance(item.event, Step):
                 continue
             alerts = scout.frame(item.at).alerts
@@ -186,21 +187,25 @@ class ReplaySession:
         if target < self._index:
             self._pipeline = self._make()
             self._index = 0
-        for item in self._timed[self._index : target]:
-            self._feed(item)
+        for index in range(self._index, target):
+            self._pipeline = self._watched(self._pipeline, index)
         self._index = max(self._index, target)
         self._settle()
         self._at = self._timed[target - 1].at if target else first_step_at(self._timed)
 
     def _play_to(self, at: float) -> None:
         while self._index < len(self._timed) and self._timed[self._index].at <= at:
-            item = self._timed[self._index]
-            self._feed(item)
+            self._pipeline = self._watched(self._pipeline, self._index)
             self._index += 1
         self._settle()
 
-    def _feed(self, item: Timed) -> None:
-        self._pipeline = fed(self._pipeline, item.event, item.at, lambda _: self._make())
+    def _watched(self, pipeline: Pipeline, index: int) -> Pipeline:
+        """The pipeline with one more event, which a watcher may have waited for long enough to be worried."""
+        item = self._timed[index]
+        silent_s = item.at - self._timed[index - 1].at if index else 0.0
+        if silent_s > MIN_SILENCE_S and silent_s > patience_s(pipeline.state):
+            pipeline.frame(item.at)  # the last of the looks that a live run has while nothing comes
+        return fed(pipeline, item.event, item.at, lambda _: self._make())
 
     def _settle(self) -> None:
         if self.ended:

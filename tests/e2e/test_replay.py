@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from rltop.models.settings import Settings
+from rltop.models.step import Step
 from rltop.monitor.check import report
 from rltop.monitor.clock import FakeClock
 from rltop.monitor.frame import Frame
@@ -138,3 +139,25 @@ def test_speeds_have_a_top_and_a_bottom(session: ReplaySession) -> None:
     position = session.frame().replay
     assert position is not None
     assert position.speed == 1
+
+
+PAUSES = {4: 90.0, 12: 3 * 3600.0}
+"""Seconds without a step before some of them: too short to mention, and a night."""
+
+
+def test_a_pause_raises_in_a_replay_what_it_raised_in_the_run() -> None:
+    now, told = 1_000_000.0, list[Step]()
+    live = Pipeline(Settings(), Book.load())
+    for number in range(1, 26):
+        for _ in range(10):
+            now += (100.0 + PAUSES.get(number, 0.0)) / 10
+            live.frame(now)
+        told.append(Step(step=number, duration_s=100.0, ended_at=now))
+        live.feed(told[-1], now)
+    live.close(now)
+    seen = ReplaySession(timeline(told), lambda: Pipeline(Settings(), Book.load()), FakeClock()).play_all()
+    raised = [
+        [(a.rule, a.severity, a.step, a.cleared_step) for a in frame.alerts if a.rule == "stall"]
+        for frame in (live.frame(now), seen)
+    ]
+    assert raised[0] == raised[1] == [("stall", "critical", 11, 12)]
