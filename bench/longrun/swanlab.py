@@ -58,7 +58,8 @@ def started(name: str, at: float = STARTED_AT) -> bytes:
 
 def scalar(key: str, step: int, value: float, at: float = STARTED_AT) -> bytes:
     """One number; as protobuf has it, what is 0 is left out."""
-    told = b"\x09" + struct.pack("<d", value) if value else b""
+    packed = struct.pack("<d", value)
+    told = b"\x09" + packed if any(packed) else b""
     numbered_step = b"\x10" + varint(step) if step else b""
     return field(
         13, field(1, key.encode()) + numbered_step + b"\x18\x01" + field(4, stamp(at)) + field(5, told)

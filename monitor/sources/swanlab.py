@@ -43,9 +43,15 @@ class SwanlabSource:
 
     def __init__(self, path: Path, poll_bytes: int = POLL_BYTES) -> None:
         self.more = False
+        self._path = path
         self._transport = open_transport(path)
         self._poll_bytes = poll_bytes
-        self._beside = Beside(path)
+        self._status: SourceStatus | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        """Nothing has been read of the log, or it is another one from now on."""
+        self._beside = Beside(self._path)
         self._log = WandbLog()
         self._head = b""
         self._run = TrackedRun(resumes=False)
@@ -54,7 +60,6 @@ class SwanlabSource:
         self._machine: Group | None = None
         self._fed_at: float | None = None
         self._bad = 0
-        self._status: SourceStatus | None = None
 
     def poll(self, now: float) -> list[Event]:
         """Events of at most about `poll_bytes` of new bytes; `more` tells whether that was not all."""
@@ -63,7 +68,7 @@ class SwanlabSource:
         self.more = False
         for chunk in self._transport.read(now):
             if chunk.restarted:
-                self._log, self._head, self._step, self._machine = WandbLog(), b"", None, None
+                self._begin()
             if len(self._head) < len(MAGIC) + 1:
                 self._head += chunk.data[: len(MAGIC) + 1 - len(self._head)]
             for record in self._log.feed(chunk.data):

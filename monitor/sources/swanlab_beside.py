@@ -1,46 +1,22 @@
 """What lies beside a SwanLab log: the run's configuration and its machine, in `files`. Read at swanlab 0.10.
 
-Its one rule: of YAML it reads what SwanLab writes - block mappings down to scalars - and passes over the
-rest. A package for the whole of YAML would serve this one file.
+Its one rule: each file is read when it has changed, and only then.
 """
 
 import re
-import sys
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import cast
 
 from pydantic_core import from_json
 
 from ...models.run import ConfigValue, RunInfo
+from .yamlblock import NO_SCALAR, entries, unquoted
 
 CONFIG, MACHINE = "config.yaml", "swanlab-metadata.json"
 LARGEST = 4 * 1024 * 1024
-_KEY = re.compile(
-    r"""(?:'((?:[^']|'')*)'|"((?:[^"\\]|\\.)*)"|((?!- |\? |\#)[^'"\s].*?)):(?:[ ]+(.*))?$""", re.DOTALL
-)
 _DIGITS = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
-_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
-_ESCAPED = dict(zip("0abtnvfreN_LP", "\0\a\b\t\n\v\f\r\x1b\x85\xa0\u2028\u2029", strict=True))
 _KNOWN: Mapping[str, ConfigValue] = {"null": None, "~": None, "": None, "true": True, "false": False}
-
-
-@dataclass(slots=True)
-class _Entry:
-    """A key with what stands behind it, which may go on in the next lines."""
-
-    indent: int
-    path: tuple[str, ...]
-    text: str
-
-    @property
-    def is_open(self) -> bool:
-        """Whether a quote is not closed yet."""
-        mark = self.text[:1]
-        if mark == "'":
-            return len(re.findall("'", self.text)) % 2 == 1
-        return mark == '"' and re.fullmatch(r'"(?:[^"\\]|\\.)*"', self.text, re.DOTALL) is None
 
 
 class Beside:
@@ -81,65 +57,15 @@ class Beside:
 
 def config_of(text: str) -> Iterator[tuple[str, ConfigValue]]:
     """(key, value) of each scalar under the `value` of SwanLab's entries; lists are passed over."""
-    for entry in _entries(text.split("\n")):
+    for entry in entries(text):
         key, *inner = entry.path
-        if inner[:1] == ["value"] and entry.text not in ("[]", "{}"):
+        if inner[:1] == ["value"] and entry.text[0] not in NO_SCALAR:
             yield ".".join((key, *inner[1:])), _scalar(entry.text)
 
 
-def _entries(lines: Iterable[str]) -> Iterator[_Entry]:
-    """The entries that hold a scalar."""
-    entry: _Entry | None = None
-    places: list[tuple[int, str]] = []
-    in_list: int | None = None
-    for line in lines:
-        content = line.strip(" \r")
-        indent = len(line) - len(line.lstrip(" "))
-        if entry is not None:
-            if entry.is_open or (content and indent > entry.indent):
-                entry.text = _joined(entry.text, content)
-                continue
-            yield entry
-            entry = None
-        if not content or content.startswith("#"):
-            continue
-        is_item = content == "-" or content.startswith("- ")
-        if in_list is not None and (indent > in_list or (is_item and indent == in_list)):
-            continue
-        in_list = indent if is_item else None
-        found = None if is_item else _KEY.match(content)
-        if found is None:
-            continue
-        while places and places[-1][0] >= indent:
-            places.pop()
-        places.append((indent, _name(found)))
-        if found[4]:
-            entry = _Entry(indent, tuple(name for _, name in places), found[4])
-    if entry is not None:
-        yield entry
-
-
-def _joined(text: str, content: str) -> str:
-    """A scalar with its next line: an empty line stands for the end of one, others are one text."""
-    if not content:
-        return f"{text}\n"
-    if text.endswith("\\") and text[:1] == '"':
-        return text[:-1] + content
-    return f"{text}{'' if text.endswith(chr(10)) else ' '}{content}"
-
-
-def _name(found: "re.Match[str]") -> str:
-    single, double, plain, _ = found.groups()
-    if single is not None:
-        return single.replace("''", "'")
-    return _unescaped(double) if double is not None else plain
-
-
 def _scalar(text: str) -> ConfigValue:
-    if text[:1] == "'":
-        return text[1:-1].replace("''", "'")
-    if text[:1] == '"':
-        return _unescaped(text[1:-1])
+    if (quoted := unquoted(text)) is not None:
+        return quoted
     if text in _KNOWN:
         return _KNOWN[text]
     if not _DIGITS.fullmatch(text):
@@ -148,17 +74,6 @@ def _scalar(text: str) -> ConfigValue:
         return int(text) if text.lstrip("-+").isdigit() else float(text)
     except ValueError:  # a whole number of more digits than Python takes
         return text
-
-
-def _unescaped(text: str) -> str:
-    return _ESCAPE.sub(_meant, text)
-
-
-def _meant(found: "re.Match[str]") -> str:
-    code = found[1] or found[2] or found[3]
-    if not code:
-        return _ESCAPED.get(found[4], found[4])
-    return chr(int(code, 16)) if int(code, 16) <= sys.maxunicode else found[0]
 
 
 def _gpus(text: str) -> list[str]:

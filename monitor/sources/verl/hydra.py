@@ -10,13 +10,13 @@ from pathlib import Path
 
 from ....models.event import Event, SourceStatus
 from ....models.run import ConfigValue, RunInfo
+from ..yamlblock import NO_SCALAR, entries, unquoted
 from . import config
 from .overrides import OVERRIDE
 from .scalar import scalar
 
 FOLDER = ".hydra"
 LARGEST = 1024 * 1024
-ENTRY = re.compile(r"( *)('[^']*'|\"[^\"]*\"|[^\s'\"#][^:]*?)\s*:(?: +(.*))?")
 REFERENCE = re.compile(r"\$\{([\w.]+)\}")
 HOPS = 8
 
@@ -67,20 +67,11 @@ def read_folder(folder: Path) -> dict[str, ConfigValue]:
 
 def read_yaml(text: str) -> dict[str, ConfigValue]:
     """The scalars of a block-style YAML mapping, flattened with dots; lists and the like are skipped."""
-    flat: dict[str, ConfigValue] = {}
-    path: list[tuple[int, str]] = []
-    for line in text.splitlines():
-        match = ENTRY.fullmatch(line.rstrip())
-        if match is None or match[2].startswith("- "):
-            continue
-        column = len(match[1])
-        while path and path[-1][0] >= column:
-            path.pop()
-        path.append((column, match[2].strip("'\"")))
-        value = match[3]
-        if value is not None and not value.startswith(("[", "{", "|", ">", "&", "*", "#")):
-            flat[".".join(key for _, key in path)] = scalar(value)
-    return flat
+    return {
+        ".".join(entry.path): scalar(entry.text) if (quoted := unquoted(entry.text)) is None else quoted
+        for entry in entries(text)
+        if entry.text[0] not in NO_SCALAR
+    }
 
 
 def resolved(flat: dict[str, ConfigValue]) -> dict[str, ConfigValue]:

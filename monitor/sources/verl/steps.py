@@ -13,6 +13,7 @@ from .cliptrust import Clip
 
 SCALED_LR = re.compile(r"(?:actor|train)/lr\(1e-(\d{1,2})\)")
 KL = ("actor/kl_loss", "actor/reward_kl_penalty", "critic/kl", "actor/ppo_kl")
+MOST_GPUS = 1e6
 SAME_ROWS = 0.02
 """Rows told by the tokens and by the config are the same within this: 0.9 pads the batch a little."""
 
@@ -88,8 +89,9 @@ def gpus_of(values: Mapping[str, float]) -> int | None:
     seconds = _first(values, "perf/time_per_step", "timing_s/step")
     if not tokens or not seconds or not each or not all(0 < v < math.inf for v in (tokens, seconds, each)):
         return None
-    gpus = tokens / (seconds * each)
-    return round(gpus) if gpus > 0.5 and abs(gpus - round(gpus)) <= 0.05 else None
+    each_step = seconds * each
+    gpus = tokens / each_step if each_step else 0.0  # numbers so small that nothing is left of their product
+    return round(gpus) if 0.5 < gpus < MOST_GPUS and abs(gpus - round(gpus)) <= 0.05 else None
 
 
 def _finite(values: Mapping[str, float]) -> Mapping[str, float]:

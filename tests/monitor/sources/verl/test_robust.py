@@ -2,6 +2,7 @@
 
 import functools
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,6 +12,7 @@ from rltop.monitor.source import Line
 from rltop.monitor.sources.verl import hydra, overrides, stepline
 from rltop.monitor.sources.verl.console import ConsoleParser
 from rltop.monitor.sources.verl.filelogger import FileLoggerParser
+from rltop.monitor.sources.verl.steps import gpus_of
 from rltop.monitor.state import RunState
 
 SAMPLE = """\
@@ -126,3 +128,9 @@ def test_what_was_flushed_is_not_told_again() -> None:
 def test_the_sample_tells_what_it_is_meant_to() -> None:
     kinds = {event.kind for event in whole()}
     assert {"run", "step", "eval", "progress", "restart", "log", "ended"} <= kinds
+
+
+@pytest.mark.parametrize("each", [1e-300, 5e-324])
+def test_a_throughput_of_next_to_nothing_tells_no_gpus(each: float) -> None:
+    values = {"perf/total_num_tokens": 1e300, "perf/time_per_step": 1e-20, "perf/throughput": each}
+    assert gpus_of(values) is None
