@@ -26,7 +26,7 @@ TAIL_BYTES = 32 * 1024
 WORDS = ("step", "loss", "reward", "rollout", "perf", "epoch", "iter", "verl")
 """Every trainer prints one of these. Looking for them is quicker than asking each format."""
 MOST_HELD = 100
-"""Runs of one database that are shown: the newest."""
+"""Runs of one database, or of one experiment in files, that are shown: the newest."""
 STATE = "trainer_state.json"
 MLFLOW_RUN = {"meta.yaml", "metrics", "params"}
 """What an MLflow store keeps of each run."""
@@ -67,6 +67,8 @@ class Discovery:
         self._denied: set[Path] = set()
         self._starting: dict[Path, float] = {}
         """Run folders that hold no log of steps yet, and when they were changed."""
+        self._stored: defaultdict[Path, dict[Path, float]] = defaultdict(dict)
+        """Likewise, by experiment, the runs in file stores of MLflow: a folder each."""
         self._scan = Scan()
         self.again()
 
@@ -98,7 +100,7 @@ class Discovery:
             folders=sum(walk.folders for walk in self._walks),
             unreadable=sum(walk.unreadable for walk in self._walks) + len(self._denied),
             waiting=len(self._queue),
-            held_back=sum(max(0, len(v.held) - MOST_HELD) for v in self._verdicts.values()),
+            held_back=sum(max(0, count - MOST_HELD) for count in self._held_counts()),
             cut=any(walk.cut for walk in self._walks),
             complete=self._walked and not self._queue,
         )
@@ -113,8 +115,16 @@ class Discovery:
                 folders[path.parent].append(verdict)
         runs = [run for path, verdicts in folders.items() for run in _runs_in(path, verdicts)]
         known = {run.path for run in runs}
-        runs += [Found(path, at) for path, at in self._starting.items() if path not in known]
+        starting = dict(self._starting)
+        for stored in self._stored.values():
+            starting |= sorted(stored.items(), key=lambda run: -run[1])[:MOST_HELD]
+        runs += [Found(path, at) for path, at in starting.items() if path not in known]
         return sorted(runs, key=lambda run: (-run.modified_at, run.path))
+
+    def _held_counts(self) -> Iterator[int]:
+        """How many runs each database and each experiment of a file store holds."""
+        yield from (len(verdict.held) for verdict in self._verdicts.values())
+        yield from map(len, self._stored.values())
 
     def _take(self, folder: Folder | None) -> None:
         """What lies in one folder; None when all have been walked through."""
@@ -138,6 +148,7 @@ class Discovery:
     def _look_for_start(self, folder: Folder) -> None:
         """A run folder that no log of steps lies in: they are below it, or none has come yet."""
         self._starting.pop(folder.path, None)
+        self._stored[folder.path.parent].pop(folder.path, None)
         names = folder.names
         saved = STATE not in names and any(name.startswith("checkpoint-") for name in names)
         form = TINKER if "config.json" in names else TRL if saved else None
@@ -147,7 +158,8 @@ class Discovery:
             return
         try:
             if form.score(probe(folder.path)) >= 0.5:
-                self._starting[folder.path] = folder.path.stat().st_mtime
+                place = self._stored[folder.path.parent] if form is MLFLOW else self._starting
+                place[folder.path] = folder.path.stat().st_mtime
         except (OSError, TargetError):
             return
 

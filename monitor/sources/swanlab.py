@@ -41,8 +41,10 @@ SILENT_S = 60.0
 class SwanlabSource:
     """Follows one log."""
 
-    def __init__(self, path: Path, poll_bytes: int = POLL_BYTES) -> None:
+    def __init__(self, path: Path, poll_bytes: int = POLL_BYTES, notes: tuple[str, ...] = ()) -> None:
+        """`notes` are what the user should know of the choice of the log."""
         self.more = False
+        self._of_choice = notes
         self._path = path
         self._transport = open_transport(path)
         self._poll_bytes = poll_bytes
@@ -181,22 +183,24 @@ class SwanlabSource:
     def _notes(self) -> tuple[str, ...]:
         version = self._head[len(MAGIC) :]
         if not version or version[0] in VERSIONS:
-            return ()
-        return (f"version {version[0]} of SwanLab's log is not known: what can be read of it is shown",)
+            return self._of_choice
+        unknown = f"version {version[0]} of SwanLab's log is not known: what can be read of it is shown"
+        return (*self._of_choice, unknown)
 
 
-def run_file(path: Path) -> Path | None:
-    """The log of a target: a file itself, a run's folder, or the newest run of a `swanlog` folder."""
+def run_files(path: Path) -> list[Path]:
+    """The logs of a target, the newest run first: a file, a run's folder, or the runs of a `swanlog`."""
     if not path.is_dir():
-        return path
+        return [path]
     for folder in (path, path / FOLDER):
         if (file := _file_in(folder)) is not None:
-            return file
+            return [file]
         # The name begins with the date, so that the newest run is the last.
-        for name in sorted((name for name in _names(folder) if RUN_FOLDER.fullmatch(name)), reverse=True):
-            if (file := _file_in(folder / name)) is not None:
-                return file
-    return None
+        runs = sorted((name for name in _names(folder) if RUN_FOLDER.fullmatch(name)), reverse=True)
+        files = [file for name in runs if (file := _file_in(folder / name)) is not None]
+        if files:
+            return files
+    return []
 
 
 def _file_in(folder: Path) -> Path | None:
@@ -217,11 +221,13 @@ def _score(probe: Probe) -> float:
     likely = any(
         name == FOLDER or RUN_FOLDER.fullmatch(name) or RUN_FILE.fullmatch(name) for name in probe.names
     )
-    return 0.65 if likely and run_file(probe.path) is not None else 0.0
+    return 0.65 if likely and run_files(probe.path) else 0.0
 
 
 def _open(path: Path) -> Sequence[Source]:
-    return [SwanlabSource(run_file(path) or path)]
+    file, *others = run_files(path) or [path]
+    more = f"the newest of {len(others) + 1} runs; another: {others[0].parent}" if others else ""
+    return [SwanlabSource(file, notes=(more,) if more else ())]
 
 
 _FRAMEWORKS = "by the keys of the framework"

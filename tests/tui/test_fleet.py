@@ -167,7 +167,7 @@ async def test_an_empty_fleet_says_what_it_looked_at_and_waits() -> None:
 async def test_runs_of_a_database_that_are_not_shown_are_counted() -> None:
     app = app_of(Fleets(fleet(ROWS, scan=Scan(files=1, folders=0, held_back=1204, complete=True))))
     async with app.run_test(size=(160, 24)) as pilot:
-        await until(pilot, app, "1 204 older runs of a database not shown")
+        await until(pilot, app, "1 204 older runs of a store not shown")
 
 
 async def test_one_empty_folder_is_counted_as_one_says_it() -> None:

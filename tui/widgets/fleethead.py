@@ -51,7 +51,7 @@ class FleetHead(FleetPanel):
         if scan is not None and scan.unreadable:
             parts.append(part(5, Span(f"{scan.unreadable} folders or files may not be read", "dim")))
         if scan is not None and scan.held_back:
-            held_back = f"{text.integer(scan.held_back)} older runs of a database not shown"
+            held_back = f"{text.integer(scan.held_back)} older runs of a store not shown"
             parts.append(part(5, Span(held_back, "dim")))
         if scan is not None and scan.cut:
             parts.append(part(6, Span("not all folders: too many or too deep", "dim")))

@@ -216,3 +216,16 @@ def test_a_run_that_begins_in_a_database_is_found(tmp_path: Path) -> None:
 def test_a_database_without_a_run_is_no_run_yet(tmp_path: Path) -> None:
     Trackio(tmp_path / "grpo.db")
     assert paths(tmp_path) == []
+
+
+def test_of_many_runs_of_a_file_store_the_newest_are_shown_and_the_rest_are_counted(tmp_path: Path) -> None:
+    for number in range(MOST_HELD + 3):
+        run = tmp_path / "mlruns" / "1" / f"run{number:03}"
+        (run / "metrics").mkdir(parents=True)
+        (run / "params").mkdir()
+        (run / "meta.yaml").write_text(f"run_id: {run.name}\n")
+        os.utime(run, (1e9 + number, 1e9 + number))
+    found, scan = found_below(tmp_path)
+    assert len(found) == MOST_HELD
+    assert scan.held_back == 3
+    assert found[0].path.name == f"run{MOST_HELD + 2:03}"

@@ -228,7 +228,11 @@ def test_a_folder_leads_to_its_newest_run(tmp_path: Path) -> None:
     for target in (newest.parent, logs, tmp_path):
         names = tuple(sorted(path.name for path in target.iterdir()))
         assert FORMAT.score(Probe(path=target, is_dir=True, names=names)) > 0.5
-        assert len(only(read(target), Step)) == 2
+        events = read(target)
+        assert len(only(events, Step)) == 2
+        (status,) = [event for event in events if isinstance(event, SourceStatus)]
+        other = f"the newest of 2 runs; another: {logs / 'run-20260101_000000-aaa'}"
+        assert status.notes == ((other,) if target != newest.parent else ())
     assert FORMAT.score(Probe(path=newest, is_dir=False, magic=newest.read_bytes()[:64])) == 1
     assert FORMAT.score(Probe(path=newest, is_dir=False, magic=b"SQLite format 3\0")) == 0
     assert FORMAT.score(Probe(path=tmp_path, is_dir=True, names=("other",))) == 0
