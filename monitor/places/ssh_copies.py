@@ -70,11 +70,13 @@ class _Copy:
 class Copies:
     """All files of one mirror, in `folder`; `scratch` is another, for what is not complete."""
 
-    def __init__(self, folder: Path, scratch: Path) -> None:
+    def __init__(self, folder: Path, scratch: Path, first: str | None = None) -> None:
+        """`first` is the file that was named, and is fetched before those beside it."""
         self.notes: set[str] = set()
         """What the user should know: what was left out, and why."""
         self._folder = folder
         self._scratch = scratch
+        self._first = first
         self._copies: dict[str, _Copy] = {}
         self._numbers = count()
         self._fetched_bytes = 0
@@ -156,7 +158,8 @@ class Copies:
 
     def _in_order(self) -> Iterator[Part]:
         wanting = [copy for copy in self._copies.values() if copy.wants]
-        for copy in [copy for copy in wanting if copy.whole] or wanting:
+        rest = sorted(wanting, key=lambda copy: copy.name != self._first)
+        for copy in [copy for copy in wanting if copy.whole] or rest:
             left = MOST_BYTES - self._fetched_bytes
             missing = copy.size - copy.offset
             if left <= 0 < missing:

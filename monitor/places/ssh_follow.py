@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from ...models.event import Event
 from ..clock import Clock, SystemClock
 from ..reader import Pause
+from ..target import CERTAIN, TargetError, probe, recognise
+from ..transport.local import being_copied
 from .mirror import AGAIN_S, REFUSED_AGAIN_S, REST, Telling
 from .ssh_copies import Copies
 from .ssh_script import (
@@ -50,6 +52,8 @@ class SshFilling:
         self._silence_s = silence_s
         self._root = Path()
         self._copies: Copies | None = None
+        self._complete = False
+        """All that was there at the first look has been fetched."""
         self._telling = Telling("ssh", address.shown)
 
     @property
@@ -109,6 +113,9 @@ class SshFilling:
             return
         copies = self._begin(folder, name)
         copies.update(look, self._ahead_s(look))
+        if self.target is None:
+            for entry in look.entries:
+                being_copied(self._root / entry.name, entry.size)
         for link, to in parse_link(links.data):
             copies.link(link, to)
         yield from self._fetch(shell, copies, name)
@@ -119,11 +126,15 @@ class SshFilling:
             answers = shell.ask([read_part(part.name, part.offset, part.size) for part in parts])
             for part, answer in zip(parts, answers, strict=True):
                 copies.take(part, answer.data, readable=answer.status == 0)
-            if self.target is None:
-                here, of = copies.progress
-                yield from self._telling.waiting(f"fetched {here >> 20} of {of >> 20} MiB")
-        # Opened once all is here: what a reader sees to arrive it takes for new, and a step for just done.
+            if self._complete:
+                continue
+            here, of = copies.progress
+            if name is not None and self.target is None and here < of and _is_certain(self._root / name):
+                self.target = self._root / name
+            yield from self._telling.waiting(f"fetched {here >> 20} of {of >> 20} MiB")
+        # A folder is opened once all is here: its numbers tell which of its logs lead, and belong together.
         self.target = self._root if name is None else self._root / name
+        self._complete = True
         if name is not None and copies.unreadable(name):
             yield from self._unusable("denied", "")
         else:
@@ -137,7 +148,7 @@ class SshFilling:
             scratch = folder / "scratch"
             self._root.mkdir(parents=True, exist_ok=True)
             scratch.mkdir(exist_ok=True)
-            self._copies = Copies(self._root, scratch)
+            self._copies = Copies(self._root, scratch, first=name)
         return self._copies
 
     def _ahead_s(self, look: Listing) -> float:
@@ -149,3 +160,11 @@ class SshFilling:
         if kind == "denied" or "ermission denied" in why:
             return self._telling.denied("no permission to read it")
         return self._telling.waiting("not a regular file" if kind == "other" else "no such file or folder")
+
+
+def _is_certain(path: Path) -> bool:
+    """Whether the part of a log that is here leaves no doubt of what it is: then it can be read already."""
+    try:
+        return recognise(probe(path))[1] >= CERTAIN
+    except TargetError:
+        return False

@@ -19,6 +19,13 @@ FINGERPRINT_BYTES = 64
 """Bytes before the offset that are remembered, to tell a file that grew from one written anew."""
 SETTLED_S = 60.0
 """After this much silence a last line without an end may be taken as it is."""
+_OLD_BYTES: dict[str, int] = {}
+"""By path of a copy, see `being_copied`."""
+
+
+def being_copied(path: Path, size: int) -> None:
+    """Say of a copy under way that its first `size` bytes are old, though they come while it is followed."""
+    _OLD_BYTES[os.fspath(path)] = size
 
 
 class LocalFile:
@@ -37,7 +44,8 @@ class LocalFile:
         self._before = b""
         """The last bytes before the offset: the fingerprint."""
         self._there_before: int | None = None
-        """Size at our first look: bytes up to here were written at a time that we do not know."""
+        """Size at our first look, or of what is being copied then: bytes up to here were written at a time
+        that we do not know."""
         self._restarted = False
         self._all_read = False
         self._looked_at: float | None = None
@@ -51,6 +59,8 @@ class LocalFile:
         """
         if self._looked_at is None or self.modified_at is None or self._restarted or not self._all_read:
             return False
+        if self._offset < (self._there_before or 0):
+            return False  # a copy that is still being made
         changed_at = max(self.modified_at, self._grew_at or self.modified_at)
         return self._looked_at - changed_at > SETTLED_S
 
@@ -112,7 +122,7 @@ class LocalFile:
         self._fd = fd
         self._identity = _identity(found)
         if self._there_before is None:
-            self._there_before = found.st_size
+            self._there_before = max(found.st_size, _OLD_BYTES.pop(os.fspath(self._path), 0))
         if before != self._before:
             # Truncated, or written anew under the same inode; a shorter file gives fewer bytes here.
             self._begin_anew()

@@ -113,12 +113,12 @@ class Follower:
         self.pause = Impatient()
         self.filling = SshFilling(address_of(target), silence_s=silence_s)
         self.events: list[Event] = []
-        self._looks = self.filling.fill(folder, self.pause)
+        self.looks = self.filling.fill(folder, self.pause)
 
     def look(self) -> list[Event]:
         """The events up to where all there is has been fetched, or could not be."""
         told: list[Event] = []
-        while events := next(self._looks):
+        while events := next(self.looks):
             told += events
         self.events += told
         return told
@@ -130,7 +130,7 @@ class Follower:
 
     def close(self) -> None:
         """End the connection."""
-        self._looks.close()
+        self.looks.close()
 
 
 @pytest.fixture

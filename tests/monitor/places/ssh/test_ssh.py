@@ -11,6 +11,7 @@ import pytest
 from rltop.models.event import SourceStatus
 from rltop.models.run import RunInfo
 from rltop.models.step import Step
+from rltop.monitor.pending import PendingSource
 from rltop.monitor.places import open_place, place_of
 from rltop.monitor.places.mirror import MirrorSource
 from rltop.monitor.places.ssh import address_of
@@ -301,3 +302,38 @@ def test_what_was_there_before_is_not_taken_for_new(far: FarSide) -> None:
     steps = [event for event in read_all(source_of(f"ssh://host{log}")) if isinstance(event, Step)]
     assert [step.step for step in steps] == [1, 2, 3]
     assert {step.ended_at for step in steps} == {None}
+
+
+def test_a_long_log_is_read_while_it_is_fetched_and_its_steps_are_not_new(
+    far: FarSide, follow: Follow
+) -> None:
+    log = far.path / "console.log"
+    line = b"step:%d - critic/rewards/mean:0.5 - response_length/mean:9.0 - timing_s/step:1.0\n"
+    log.write_bytes(b"".join(line % step + b"x" * 1_000_000 + b"\n" for step in range(1, 13)))
+    (far.path / "logs.log").write_bytes(b"x" * 5_000_000)
+    run = follow(f"ssh://host{log}")
+    fetched: list[tuple[str, list[int]]] = []
+    reading: PendingSource | None = None
+    while events := next(run.looks):
+        if reading is None and run.filling.target is not None:
+            reading = PendingSource(run.filling.target)
+        told = [] if reading is None else [e for e in reading.poll(7.0) if isinstance(e, Step)]
+        assert {step.ended_at for step in told} <= {None}
+        states = [event.reason for event in events if isinstance(event, SourceStatus)]
+        fetched.append((states[-1].rpartition(": ")[2], [step.step for step in told]))
+    assert fetched[1:4] == [
+        ("fetched 4 of 16 MiB", [1, 2, 3, 4, 5]),
+        ("fetched 8 of 16 MiB", [6, 7, 8, 9]),
+        ("fetched 11 of 16 MiB", [10, 11, 12]),
+    ]
+    assert fetched[-1][0] == ""
+
+
+def test_a_folder_is_read_once_all_of_it_is_here(far: FarSide, follow: Follow) -> None:
+    line = b"step:%d - critic/rewards/mean:0.5 - timing_s/step:1.0\n"
+    for name in ("a.log", "b.log"):
+        (far.path / name).write_bytes(line % 1 + b"x" * 5_000_000)
+    run = follow(f"ssh://host{far.path}")
+    while events := next(run.looks):
+        waits = any(event.state == "waiting" for event in events if isinstance(event, SourceStatus))
+        assert waits == (run.filling.target is None)
