@@ -150,7 +150,7 @@ def samples() -> dict[str, list[Sample]]:
         ".prime_rl:FORMAT": [text("prime_rl.log")],
         ".nemo_rl:FORMAT": [text("nemo_rl.log")],
         ".openrlhf:FORMAT": [text("openrlhf.log")],
-        ".skyrl:FORMAT": [text("skyrl.log")],
+        ".skyrl:FORMAT": [text("skyrl.log"), text("skyrl_lines.log")],
         ".areal:FORMAT": [text("areal.log")],
         ".roll:FORMAT": [text("roll.log")],
         ".wandb_local:FORMAT": [made("run-abc.wandb", lambda path: write_wandb(path, 3))],

@@ -31,6 +31,26 @@ SKYRL = [
     "(skyrl_entrypoint pid=7)  'policy/policy_loss': '0.25', 'reward/avg_raw_reward': '0.5',",
     "(skyrl_entrypoint pid=7)  'timing/step': '30.0', 'timing/generate': '20.0', 'trainer/global_step': 1}",
 ]
+SKYRL_LINES = [
+    "(entry pid=7) 2026-08-01 10:00:00.000 | INFO | skyrl.train.trainer:train:2 - Total steps: 9",
+    "(entry pid=7) 2026-08-01 10:00:00.010 | INFO | skyrl.train.trainer:train:3 - Started: 'step'",
+    "(entry pid=7) 2026-08-01 10:00:20.000 | INFO | skyrl.train.trainer:train:4 - "
+    "Finished: 'generate', time cost: 20.00s",
+    "(entry pid=7) 2026-08-01 10:00:20.100 | INFO | skyrl.train.trainer:post:5 - "
+    "reward/avg_pass_at_4: 0.75, reward/avg_raw_reward: 0.5",
+    "(entry pid=7) 2026-08-01 10:00:20.200 | INFO | skyrl.train.trainer:convert:6 - "
+    "batch_num_seq: 8, batch_padded_seq_len: 90",
+    "(entry pid=7) 2026-08-01 10:00:20.300 | INFO | skyrl.train.trainer:advantages:7 - "
+    "avg_final_rewards: 0.25, avg_response_length: 50.5",
+    "(entry pid=7) 2026-08-01 10:00:29.000 | INFO | skyrl.train.trainer:train:8 - "
+    "Finished: 'train_critic_and_policy', time cost: 8.50s",
+    "(entry pid=7) 2026-08-01 10:00:30.000 | INFO | skyrl.train.trainer:train:3 - "
+    "Finished: 'step', time cost: 30.00s",
+    "(entry pid=7) 2026-08-01 10:00:30.010 | INFO | skyrl.train.trainer:train:9 - "
+    "{'final_loss': 0.125, 'policy_lr': 1e-06}",
+    "Training Batches Processed:  44%|█▍  | 4/9 [00:30<03:00, 30s/it]",
+]
+"""Where the numbers go to a tracker: the first step of a run that goes on from its third."""
 PRIME = [
     "10:00:00    INFO  Micro Step 1/8 | Loss: 9.0 | Entropy: 9.0",
     "10:00:01 SUCCESS  Step 4 | 1m 29s | Loss 0.5 | Entropy 0.25 | Mismatch KL 0.001 | Grad. Norm 1.5 | "
@@ -68,6 +88,7 @@ NEMO = [
 CASES: dict[str, tuple[Format, Callable[[], Parser], list[str]]] = {
     "openrlhf": (openrlhf.FORMAT, OpenRlhfParser, OPENRLHF),
     "skyrl": (skyrl.FORMAT, SkyRlParser, SKYRL),
+    "skyrl_lines": (skyrl.FORMAT, SkyRlParser, SKYRL_LINES),
     "prime-rl": (prime_rl.FORMAT, PrimeRlParser, PRIME),
     "nemo-rl": (nemo_rl.FORMAT, NemoRlParser, NEMO),
 }
@@ -116,6 +137,51 @@ def test_skyrl_dicts_are_put_together_over_the_lines_of_one_process() -> None:
 
 def test_a_skyrl_sentence_about_a_step_is_no_step() -> None:
     assert events_of(SkyRlParser(), ["- Step 3:", "we multiply", "{'a': 1}"]) == []
+
+
+def test_skyrl_steps_are_read_where_only_the_trainer_speaks_of_them() -> None:
+    state = state_of(events_of(SkyRlParser(), SKYRL_LINES))
+    get = state.history.get
+    assert (state.info.framework, state.info.total_steps) == ("skyrl", 9)
+    assert list(state.history.steps) == [4]
+    assert (get("response_length_mean", 0), get("sampled_tokens", 0)) == (50.5, 404)
+    assert (get("reward_mean", 0), get("loss", 0), get("lr", 0), get("duration_s", 0)) == (
+        0.5,
+        0.125,
+        1e-6,
+        30,
+    )
+    assert state.history.row(0).phases() == {"generate": 20, "update": 8.5}
+
+
+def test_skyrl_steps_that_no_bar_follows_are_counted_on() -> None:
+    said = SKYRL_LINES[1:-1]
+    assert list(state_of(events_of(SkyRlParser(), [*SKYRL_LINES, *said, *said])).history.steps) == [4, 5, 6]
+    assert list(state_of(events_of(SkyRlParser(), said)).history.steps) == [1]
+    assert not [e for e in events_of(SkyRlParser(), said[:-2]) if isinstance(e, Step)]
+
+
+def test_skyrl_trainer_lines_add_no_step_to_those_of_the_logger() -> None:
+    told = [*SKYRL_LINES[1:-1], *SKYRL[1:], "Training Batches Processed: 14%|█▍ | 1/7 [00:30<03:00, 30s/it]"]
+    steps = [e for e in events_of(SkyRlParser(), [*told, *SKYRL_LINES]) if isinstance(e, Step)]
+    assert [step.step for step in steps] == [1]
+    assert steps[0].duration_s == 30
+
+
+def test_skyrl_steps_go_on_after_the_traceback_of_a_worker_and_end_with_the_drivers() -> None:
+    worker = [
+        "(Worker pid=9) Traceback (most recent call last):",
+        '(Worker pid=9)   File "a.py", line 1, in f',
+    ]
+    driver = [
+        "Traceback (most recent call last):",
+        '  File "/x/main_train.py", line 1, in <module>',
+        "ValueError: no batch",
+    ]
+    lines = [*SKYRL_LINES, *worker, *SKYRL_LINES[1:-1], *driver]
+    events = events_of(SkyRlParser(), lines)
+    assert [e.step for e in events if isinstance(e, Step)] == [4, 5]
+    assert [e.status for e in events if isinstance(e, Ended)] == ["crashed"]
 
 
 def test_prime_rl_cells_are_read_by_name_in_both_styles() -> None:
@@ -191,18 +257,18 @@ def test_nemo_rl_steps_are_told_when_their_last_block_is_over() -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_going_back_is_a_restart(name: str) -> None:
     _, make, lines = CASES[name]
-    events = events_of(make(), [*lines, *lines] if name != "skyrl" else [*_later(lines), *lines])
+    events = events_of(make(), [*(_later(lines) if name.startswith("skyrl") else lines), *lines])
     assert len([e for e in events if isinstance(e, Restart)]) == 1
 
 
 def _later(lines: list[str]) -> list[str]:
-    return [line.replace("Step 1:", "Step 2:") for line in lines]
+    return [line.replace("Step 1:", "Step 2:").replace("4/9", "5/9") for line in lines]
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_each_console_is_recognised_by_its_own_format_alone(name: str) -> None:
     seen = Probe(path=Path("x"), is_dir=False, head="\n".join(CASES[name][2]))
-    assert [other for other, (form, _, _) in CASES.items() if form.score(seen) >= 0.5] == [name]
+    assert {form.name for form, _, _ in CASES.values() if form.score(seen) >= 0.5} == {CASES[name][0].name}
     assert CASES[name][0].score(Probe(path=Path("x"), is_dir=True)) == 0
 
 
