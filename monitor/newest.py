@@ -6,6 +6,7 @@ import math
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
+from struct import Struct
 
 NAN = math.nan
 ROWS = 4096
@@ -31,6 +32,7 @@ class Rows:
         self.usual = len(self.names) if usual is None else usual
         self.places = {name: place for place, name in enumerate(self.names)}
         self.cells = array("d")
+        self._bytes_of = Struct(f"{self.usual}d").pack  # several times as fast as to extend an array
         self._pick = itemgetter(*self.names[: self.usual]) if self.usual else None
         self._rest = array("d", [NAN]) * (self.width - self.usual)
         self._fit = 0
@@ -53,7 +55,7 @@ class Rows:
 
     def append(self, cells: Iterable[float]) -> None:
         """Add a row that has a cell for each usual name, in their order."""
-        self.cells.extend(cells)
+        self.cells.frombytes(self._bytes_of(*cells))
         if self._rest:
             self.cells.extend(self._rest)
         self.next += 1

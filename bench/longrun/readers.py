@@ -29,8 +29,11 @@ class Reader:
 def ours() -> Read:
     """Bytes to columns: transport, reader, fold."""
     from rltop.monitor.reduce import reduce
+    from rltop.monitor.sources import formats
     from rltop.monitor.state import RunState
     from rltop.monitor.target import open_target
+
+    list(formats())  # imports the readers
 
     def read(path: Path) -> int:
         state, more = RunState(), True
@@ -55,7 +58,10 @@ def ours_priced() -> Read:
     from rltop.monitor.money.book import Book
     from rltop.monitor.pipeline import Pipeline
     from rltop.monitor.session import Session
+    from rltop.monitor.sources import formats
     from rltop.monitor.target import open_target
+
+    list(formats())
 
     def read(path: Path) -> int:
         pipeline = Pipeline(Settings(), Book.load())

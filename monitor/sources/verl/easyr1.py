@@ -106,6 +106,8 @@ def settings_of(flat: Mapping[str, ConfigValue]) -> dict[str, ConfigValue]:
 
 def row_of(line: Mapping[str, object]) -> dict[str, float] | None:
     """The numbers of a row of EasyR1's file logger, which nests them; None where it is something else."""
+    if dict not in map(type, line.values()):
+        return None  # a flat row with keys like veRL's, which has a time of its own perhaps
     found: dict[str, float] = {}
     left: list[tuple[str, object]] = [(key, value) for key, value in line.items() if key != "step"]
     while left:

@@ -13,6 +13,7 @@ from rltop.monitor.source import Line
 from rltop.monitor.sources.verl import CONSOLE, FILE_LOGGER
 from rltop.monitor.sources.verl.console import ConsoleParser
 from rltop.monitor.sources.verl.easyr1 import Blocks
+from rltop.monitor.sources.verl.filelogger import read_line
 from rltop.monitor.state import RunState
 from rltop.monitor.target import open_target, probe
 
@@ -170,3 +171,7 @@ def test_anything_is_borne(lines: list[str]) -> None:
     for line in ("Step 1", *lines):
         blocks.read("", line)
     blocks.end()
+
+
+def test_a_flat_row_with_keys_like_verls_is_not_easyr1s() -> None:
+    assert read_line('{"step": 1, "timestamp": 1790000000.5, "actor/lr": 1e-6}') is None
