@@ -1,8 +1,8 @@
 """How much memory a run takes, by the steps it has: 60 raw metrics and 20 quantities a step.
 
-Usage: `python -m bench.memory [STEPS] [--logged] [--priced]`. Steps are noise in every digit, so that nothing is
-packed well; with `--logged` they are those of a veRL log, as `bench.read` reads them. Without `--priced` steps are
-folded alone; with it they go through prices, projection and alerts as well, which takes minutes for a million.
+Usage: `python -m bench.memory [STEPS] [--logged] [--priced]`. Steps are noise in every digit, so that nothing
+is packed well; with `--logged` they are those of a veRL log, as `bench.read` reads them. Without `--priced`
+they are folded alone; with it they go through prices, projection and alerts too, which takes minutes.
 """
 
 import random

@@ -62,6 +62,7 @@ class JsonlParser:
         self._several = False
         """Whether steps have come in several rows: then a row alone does not complete one."""
         self._total: float | None = None
+        self._total_key: str | None = None
         self._clock: str | None = None
         """The key of a time as text; empty where rows have none, None before the first row."""
         self._told = Told()
@@ -128,13 +129,9 @@ class JsonlParser:
     def _facts(self, values: Mapping[str, float]) -> Sequence[Event]:
         """How many steps there are to be, and whose keys these are."""
         facts: list[Event] = []
-        total = next((values[key] for key in TOTAL_KEYS if key in values), self._total)
-        if total is not None and total != self._total:
-            self._total = total
-            if 0 < total < 1e12 and total == int(total):
-                facts += self._told.news(RunInfo(total_steps=int(total)))
         if values.keys() != self._names:
             self._names = frozenset(values)
+            self._total_key = next((key for key in TOTAL_KEYS if key in values), None)
             if self._keymap is None and not self._names <= self._looked:
                 self._looked |= self._names
                 self._keymap = keymap_of(self._looked, KEYMAPS)
@@ -142,6 +139,11 @@ class JsonlParser:
                     note = f"the keys are those of {self._keymap.framework}"
                     facts += self._told.news(RunInfo(framework=self._keymap.framework, notes=(note,)))
             self._present = self._keymap and self._keymap.among(self._names)
+        total = values[self._total_key] if self._total_key is not None else self._total
+        if total is not None and total != self._total:
+            self._total = total
+            if 0 < total < 1e12 and total == int(total):
+                facts += self._told.news(RunInfo(total_steps=int(total)))
         return facts
 
     def _fields(self, step: int, values: Mapping[str, float], events: list[Event]) -> dict[str, Any]:

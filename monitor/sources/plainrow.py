@@ -1,20 +1,18 @@
-"""Rows that are nothing but numbers, as nearly all are. Its one rule: that is decided for the whole row, by
-the types alone, so that no number is looked at in Python.
+"""Rows that are nothing but numbers, as nearly all are. Its one rule: that is decided by the types alone, and a row
+is read once for it, since a long log has millions of numbers.
 """
 
 from typing import cast
 
-_NUMBERS = frozenset((int, float))
-
 
 def floats_of(row: dict[str, object]) -> dict[str, float] | None:
     """The row itself, its whole numbers made floats; None where some of it is no number, or fits no float."""
-    types = set(map(type, row.values()))
-    if not types <= _NUMBERS:
-        return None
-    if int in types:
+    for key in [key for key, value in row.items() if type(value) is not float]:
+        value = row[key]
+        if type(value) is not int:
+            return None
         try:
-            row.update([(key, float(cast("int", value))) for key, value in row.items() if type(value) is int])
+            row[key] = float(value)
         except OverflowError:
             return None
     return cast("dict[str, float]", row)

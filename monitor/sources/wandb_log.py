@@ -49,10 +49,10 @@ class WandbLog:
                 self._rest = buffer
                 return
             position = FILE_HEADER
-        while (chunk := self._next(buffer, base, position)) is not None:
-            kind, start, end = chunk
-            position = end
-            record = self._chunk(kind, buffer[start:end]) if kind else None
+        view = memoryview(buffer)
+        while (chunk := self._next(view, base, position)) is not None:
+            kind, start, position = chunk
+            record = self._chunk(kind, buffer[start:position]) if kind else None
             if record is not None:
                 self.records += 1
                 yield record
@@ -60,7 +60,7 @@ class WandbLog:
         self._rest = buffer[position:]
         self._offset = base + position
 
-    def _next(self, buffer: bytes, base: int, position: int) -> tuple[int, int, int] | None:
+    def _next(self, buffer: memoryview, base: int, position: int) -> tuple[int, int, int] | None:
         """(kind, start, end) of the next chunk's payload; kind 0 for what is to be skipped, None to wait."""
         size = len(buffer)
         left = BLOCK - (base + position) % BLOCK
@@ -80,7 +80,7 @@ class WandbLog:
             return 0, position, position + left
         if end > size:
             return None
-        if zlib.crc32(memoryview(buffer)[position + 6 : end]) != crc:
+        if zlib.crc32(buffer[position + 6 : end]) != crc:
             self._damaged()
             return 0, start, end
         return kind, start, end
