@@ -1,5 +1,5 @@
-"""Rows that are nothing but numbers, as nearly all are. Its one rule: that is decided by the types alone, and a row
-is read once for it, since a long log has millions of numbers.
+"""Rows that are nothing but numbers, as nearly all are. Its one rule: the types alone decide, and a row
+is looked through once, since a long log has millions of numbers.
 """
 
 from typing import cast
