@@ -69,7 +69,7 @@ class FleetSession:
         """Pairs of runs to be read together, to see whether they are one."""
         self._trial: FleetRun | None = None
         self._absorbed: set[str] = set()
-        """Targets that turned out to be logs of a run with another name."""
+        """Targets, in full, that turned out to be logs of a run with another name."""
         self._changed = True
         self._pace = 1.0
 
@@ -95,6 +95,8 @@ class FleetSession:
         searching = self._search()
         following = sum(run.row.state not in ("finished", "crashed") for run in self._runs.values())
         self._pace = max(1.0, following / FULL_PACE)
+        if not self._take_kept(until):
+            return True
         while True:
             now = self._clock.now()
             run = self._next(now)
@@ -135,7 +137,7 @@ class FleetSession:
             run = self._runs.get(target)
             if run is not None and run.store:
                 run.told_at = found.modified_at
-            if target not in self._runs and target not in self._absorbed:
+            if target not in self._runs and os.path.abspath(target) not in self._absorbed:
                 self._add(target, found.modified_at)
         if complete or self._scan is None or not self._scan.complete:
             self._changed = True
@@ -180,9 +182,7 @@ class FleetSession:
         """The run to look at now: one not read yet, the newest first; else the one most overdue."""
         unread = [run for run in self._runs.values() if not run.read and run.due_at <= now]
         if unread:
-            # What was kept is looked for first: a run that is restored may have others among its logs.
-            unasked = [run for run in unread if self._is_unasked(run)]
-            return min(unasked or unread, key=lambda run: (run.due_at == float("-inf"), _by_age(run.row)))
+            return min(unread, key=lambda run: (run.due_at == float("-inf"), _by_age(run.row)))
         while self._trial is None and self._suspected:
             self._try_next()
         if self._trial is not None:
@@ -191,9 +191,6 @@ class FleetSession:
         return min(due, key=lambda run: run.due_at, default=None)
 
     def _look(self, run: FleetRun, now: float) -> None:
-        if self._is_unasked(run):
-            self._restore(run, now)
-            return
         was_read, stamp = run.read, run.stamp
         changed = run.look(now, self._pace)
         if run is self._trial:
@@ -212,22 +209,32 @@ class FleetSession:
 
     # Runs that were over when they were last read
 
-    def _is_unasked(self, run: FleetRun) -> bool:
-        return self._kept is not None and not run.read and run.id not in self._asked
+    def _take_kept(self, until: float) -> bool:
+        """Look for what was kept of runs that are new here, the newest first; whether there was time for all.
 
-    def _restore(self, run: FleetRun, now: float) -> None:
-        """Take what was kept of a run that has not been read yet, if it is still right."""
-        self._asked.add(run.id)
-        kept = self._kept.get(run.id) if self._kept is not None else None
-        if kept is None:
-            return
+        That comes before any of them is read: one may turn out to be among the logs of another.
+        """
+        if self._kept is None:
+            return True
+        unasked = [run for run in self._runs.values() if not run.read and run.id not in self._asked]
+        for run in sorted(unasked, key=lambda run: _by_age(run.row)):
+            if self._clock.now() >= until:
+                return False
+            self._asked.add(run.id)
+            kept = self._kept.get(run.id) if self._runs.get(run.id) is run else None
+            if kept is not None:
+                self._restore(run, kept, self._clock.now())
+        return True
+
+    def _restore(self, run: FleetRun, kept: Kept, now: float) -> None:
+        """Take what was kept of a run as read."""
         again = self._run(kept.targets, said=len(kept.targets) == 1)
         again.told_at = run.told_at
         row = kept.row.model_copy(update={"place": run.row.place, "also": kept.targets[1:]})
         again.restore(row, frozenset(kept.print), kept.apart, kept.stamp, now)
         self._runs[run.id] = again
         others = {os.path.realpath(target) for target in kept.targets[1:]}
-        self._absorbed.update(kept.targets[1:])
+        self._absorbed.update(map(os.path.abspath, kept.targets[1:]))
         for other in [other for other in self._runs.values() if other.path in others]:
             self._drop(other)
         self._compare(again)
@@ -301,7 +308,7 @@ class FleetSession:
     def _drop(self, run: FleetRun) -> None:
         """A run is part of another."""
         run.close()
-        self._absorbed.update(run.targets)
+        self._absorbed.update(map(os.path.abspath, run.targets))
         if self._kept is not None:
             self._kept.forget(run.id)
         self._runs.pop(run.id, None)
