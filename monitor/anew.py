@@ -16,11 +16,13 @@ from ..models.settings import Settings
 from ..models.step import Step
 from .pipeline import Pipeline
 
-BESIDE = frozenset(("pending", "hydra"))
+BESIDE = frozenset(("pending", "hydra", "easyr1-config"))
 """Kinds of sources that are no log of steps."""
 Make = Callable[[Settings], Pipeline]
 FIRST_STEP = 1
 """Runs count from 0 or from 1: what goes back to a later step is resumed, and its earlier steps stand."""
+DATABASE = b"SQLite format 3\0"
+"""Such a file changes at its beginning whatever is written into it."""
 HEAD_BYTES = 256 * 1024
 """Of a file's beginning, to know it again by: two runs that print the same settings differ by then."""
 
@@ -46,7 +48,7 @@ class Beginnings:
 
     def look(self, events: Iterable[Event]) -> NewRun | None:
         """Take in what was told last; another run, where that is what the log now holds."""
-        before, back_to = self._steps, FIRST_STEP + 1
+        before, back_to, told = self._steps, FIRST_STEP + 1, False
         for event in events:
             if isinstance(event, SourceStatus):
                 self._path = self._path or ("" if event.source in BESIDE else event.path)
@@ -56,14 +58,15 @@ class Beginnings:
                 least, most = self._steps or (event.step, event.step)
                 if before is not None and event.step <= least:
                     back_to = min(back_to, event.step)
-                self._steps = min(least, event.step), max(most, event.step)
+                self._steps, told = (min(least, event.step), max(most, event.step)), True
         if before is not None and back_to <= FIRST_STEP and self._is_another(kept=back_to > before[0]):
             name = os.path.basename(self._path)
             return NewRun(
                 note=f"{name} was emptied and another run begun in it: the one before, which had come to step"
                 f" {before[1]}, is not in these figures"
             )
-        self._take_note()
+        if told:
+            self._take_note()
         return None
 
     def _is_another(self, kept: bool) -> bool:
@@ -75,7 +78,7 @@ class Beginnings:
 
     def _take_note(self) -> None:
         """Remember more of the beginning, while there is more of it."""
-        if self._steps is None or self._head.size >= HEAD_BYTES:
+        if self._head.size >= HEAD_BYTES:
             return
         there = _head(self._path, HEAD_BYTES)
         if there is not None and there.size >= 2 * self._head.size:
@@ -91,13 +94,15 @@ class Head(NamedTuple):
 
 
 def _head(path: str, most: int) -> Head | None:
-    """Up to so many bytes of a file's beginning; None where there is no such file."""
+    """Up to so many bytes of a file's beginning; None where there is no such file, or a database."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             return None  # opening a pipe would take bytes out of it
         with open(path, "rb") as file:
             head = file.read(most)
     except (OSError, ValueError):
+        return None
+    if head.startswith(DATABASE):
         return None
     line = head.partition(b"\n")[0]
     return Head(len(head), blake2b(head, digest_size=16).digest(), blake2b(line, digest_size=16).digest())

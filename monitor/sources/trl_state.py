@@ -12,7 +12,7 @@ from typing import cast
 
 from pydantic_core import from_json
 
-from ...models.event import Ended, Event, SourceStatus
+from ...models.event import Ended, Event, Restart, SourceStatus
 from ...models.run import RunInfo
 from .pyrepr import number_of
 from .trl_rows import SUMMARY, TrlRows, first_window
@@ -39,6 +39,9 @@ class TrainerStateSource:
         """The newest step told."""
         self._evals = 0
         self._ended = False
+        self._first = ""
+        """The first row of the history, as text: it is the same for as long as it is the same training."""
+        self._attempt = 0
         self._status: SourceStatus | None = None
         self._bad = 0
 
@@ -76,6 +79,7 @@ class TrainerStateSource:
         if total is not None:
             yield from self._rows.learn(RunInfo(total_steps=total))
         yield from self._rows.learn(RunInfo(save_every=_whole(state.get("save_steps")), name=self._name()))
+        yield from self._begun_again(next(iter(_history(state)), None))
         spacing = _whole(state.get("logging_steps"))
         before = 0
         evals = 0
@@ -102,11 +106,24 @@ class TrainerStateSource:
             elif self._ended:
                 continue
             self._ended = self._ended or SUMMARY in values
-            yield from self._rows.events(step, window, values, None, 0)
+            yield from self._rows.events(step, window, values, None, self._attempt)
         self._evals = max(self._evals, evals)
         if total is not None and done is not None and done >= total > 0 and not self._ended:
             self._ended = True
             yield Ended(status="finished", message=f"all {total} steps are done")
+
+    def _begun_again(self, first: dict[str, object] | None) -> Iterator[Event]:
+        """Another training in the place of the one that was read: from its first step on."""
+        if first is None:
+            return
+        before, self._first = self._first, repr(first)
+        if before in ("", self._first):
+            return
+        self._attempt += 1
+        self._rows.begin()
+        self._last = self._evals = 0
+        self._ended = False
+        yield Restart(from_step=1, attempt=self._attempt)
 
     def _name(self) -> str | None:
         """The run is called as its folder: one of its checkpoints, or the file, says nothing of it."""

@@ -1,6 +1,8 @@
 """A log that is emptied and written by another run is that run's; one that goes back is not."""
 
 import json
+import math
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -166,3 +168,42 @@ def test_a_recording_of_two_runs_in_one_log_ends_as_the_second_does(tmp_path: Pa
         assert frame.state.steps_done == live.state.steps_done == 3
         assert frame.bill.spent_usd == live.bill.spent_usd
         assert notes(frame) == notes(live)
+
+
+def test_a_database_in_which_a_run_goes_back_is_of_the_same_run(tmp_path: Path) -> None:
+    database = sqlite3.connect(tmp_path / "trackio.db")
+    database.execute("CREATE TABLE metrics (id INTEGER PRIMARY KEY, run_name, step, timestamp, metrics)")
+    database.execute("CREATE TABLE configs (id INTEGER PRIMARY KEY, run_name, config)")
+
+    def log(steps: range) -> None:
+        rows = [
+            ("a", n, None, '{"completions/mean_length": 9, "reward": 1, "step_time": 10.0}') for n in steps
+        ]
+        database.executemany("INSERT INTO metrics VALUES (NULL, ?, ?, ?, ?)", rows)
+        database.commit()
+
+    log(range(1, 6))
+    watched = Watched(tmp_path / "trackio.db")
+    assert watched.look().state.steps_done == 5
+    log(range(1, 3))
+    frame = watched.look()
+    assert (frame.state.steps_done, frame.elapsed_s) == (2, pytest.approx(70.0))
+    assert notes(frame) == []
+
+
+def test_another_training_in_a_trainer_state_is_followed_and_a_save_of_one_is_not(tmp_path: Path) -> None:
+    def save(last: int, loss: float) -> None:
+        first = {"step": 1, "loss": math.nan, "reward": loss, "step_time": 3.0}
+        rows = [first, *({**first, "step": n, "loss": loss} for n in range(2, last + 1))]
+        state = {"log_history": rows, "max_steps": 40, "global_step": last, "save_steps": 5}
+        (tmp_path / "trainer_state.json").write_text(json.dumps(state))
+
+    save(5, 0.5)
+    watched = Watched(tmp_path / "trainer_state.json")
+    assert watched.look().state.steps_done == 5
+    save(10, 0.5)
+    frame = watched.look()
+    assert (frame.state.steps_done, notes(frame)) == (10, [])
+    save(5, 0.25)
+    frame = watched.look()
+    assert (frame.state.steps_done, frame.health.reward, len(notes(frame))) == (5, 0.25, 1)
