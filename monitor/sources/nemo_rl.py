@@ -22,6 +22,7 @@ from .told import Told
 from .verl import dump
 from .verl.dump import Dump
 from .verl.faults import Faults
+from .verl.hints import device_of
 from .verl.rayline import said
 
 HEAD = re.compile(r"=+ Step (\d{1,9})/(\d{1,9}) =+")
@@ -66,7 +67,7 @@ ALL_TOKENS = ("performance/E2E (Tokens/sec)", "performance/E2E Tokens/sec")
 TOKENS_EACH = ("performance/E2E (Tokens/sec/gpu)", "performance/E2E Tokens/sec/gpu")
 MFU = tuple(f"{block}/Training Model Floating Point Utilization" for block in ("results", "performance"))
 """Per cent."""
-WALL_NOTE = "NeMo-RL's step time leaves much out: where the log has no clock, the cost is a lower bound"
+WALL_NOTE = "NeMo-RL's step time leaves much out, and this log has no clock: the cost is a lower bound"
 
 
 class NemoRlParser:
@@ -123,6 +124,9 @@ class NemoRlParser:
         elif dump.starts(words):
             self._dump = Dump(by)
             self._dump.take(words)
+        elif (device := device_of(words)) is not None:
+            if self._told.info.gpu_type is None:
+                yield from self._told.news(RunInfo(gpu_type=device))
         elif "batch of size" in words and (batch := BATCH.search(words)) is not None:
             self._samples = int(batch[1])
         elif self._faults.reading or "rror" in words or "Traceback" in words or "memory" in words:
@@ -214,7 +218,7 @@ class NemoRlParser:
         if self._told.info.algorithm is None:
             rewarded = "reward_mean" in known or "response_length_mean" in known
             yield from self._told.news(RunInfo(algorithm="rl" if rewarded else _algorithm_of(values)))
-        if "duration_s" in known:
+        if "duration_s" in known and at is None:
             yield from self._told.news(RunInfo(notes=(WALL_NOTE,)))
         yield Step.model_validate(known)
 

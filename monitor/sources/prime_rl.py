@@ -18,6 +18,7 @@ from ..transport import open_transport
 from .keymap import PRIME_RL, tells_of
 from .told import Told
 from .verl.faults import Faults
+from .verl.hints import device_of
 from .verl.rayline import without_colour
 
 STEP = re.compile(r"\bStep (\d{1,12}) \| (?=\S)")
@@ -69,6 +70,9 @@ class PrimeRlParser:
             cells, seconds = _cells(text[match.end() :])
             if not SURE.isdisjoint(cells):
                 yield from self._step(int(match[1]), cells, seconds, line)
+        elif (device := device_of(text)) is not None:
+            if self._told.info.gpu_type is None:
+                yield from self._told.news(RunInfo(gpu_type=device))
         elif any(word in text for word in FACTS):
             yield from self._fact(text, line)
         elif self._faults.reading or "rror" in text or "Traceback" in text or "memory" in text:

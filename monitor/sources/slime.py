@@ -23,6 +23,7 @@ from .slime_flags import ENTRYPOINT, flags_of, info_of, samples_of, train_steps_
 from .slime_rollout import Rollout, is_train_side
 from .told import Told
 from .verl.faults import JOB, Faults
+from .verl.hints import device_of
 from .verl.rayline import said
 
 MESSAGE = re.compile(r"(?:^|[\s\]])(critic-)?(perf|rollout|step|eval|multi_turn|passrate) (\d{1,12}): (?=\{)")
@@ -69,6 +70,9 @@ class SlimeParser:
         match = MESSAGE.search(text) if ": {" in text else None
         if match is not None:
             yield from self._message(match, line)
+        elif (device := device_of(text)) is not None:
+            if self._told.info.gpu_type is None:
+                yield from self._told.news(RunInfo(gpu_type=device))
         elif "entrypoint" in text or "GPUs" in text or "collected" in text or "succeeded" in text:
             yield from self._remark(text, line)
         if match is None and (self._faults.reading or "rror" in text or "Traceback" in text or "Job" in text):

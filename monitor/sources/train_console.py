@@ -24,6 +24,7 @@ from .train_pairs import Pairs, pairs_of
 from .train_place import Place, place_of
 from .trl_header import info_of_line
 from .verl.faults import ANY_SCRIPT, Faults
+from .verl.hints import device_of
 from .verl.rayline import without_colour
 from .verl.recognise import STEP as VERL
 
@@ -97,6 +98,8 @@ class TrainConsoleParser:
             yield from self._told.news(info)
         if "odel" in text and len(text) < 4000 and (model := MODEL.search(text)) is not None:
             yield from self._told.news(RunInfo(model=model[1]))
+        if (device := device_of(text)) is not None:
+            yield from self._told.news(RunInfo(gpu_type=device))
         if "inker" in text and TINKER.search(text) is not None:
             yield from self._told.news(RunInfo(platform="tinker"))
 

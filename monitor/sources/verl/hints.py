@@ -17,6 +17,8 @@ DEVICE = re.compile(
     r"\bNVIDIA ((?:GeForce |Tesla |Quadro |TITAN )?(?:RTX (?:PRO )?)?(?:[AHBLVTPG][A-Z]?)?\d{1,4}[\w-]*"
     r"(?: (?:\d+GB|HBM\w*|PCIe|NVL|SXM\w*|Ti|SUPER|Ada|Generation|Blackwell|Server|Workstation|Edition))*)"
 )
+TUNED_FOR = re.compile(r"\bdevice_name=NVIDIA_([A-Za-z0-9][A-Za-z0-9_-]{1,60}?)(?=[,.\s'\"\])]|$)")
+"""In the names of the kernel settings that vLLM and SGLang look for."""
 WANDB_RUN = re.compile(r"wandb: .*View run (\S+) at")
 FINISHED = ("Final validation metrics", "[ASYNC MAIN] Training completed", "Total time for train steps:")
 
@@ -50,7 +52,7 @@ def may_hint(text: str) -> bool:
         or "validation metrics" in text
         or "_world_size_" in text
         or "_name_or_path" in text
-        or "NVIDIA " in text
+        or "NVIDIA" in text
         or "accelerator_type:" in text
         or "local_global_step_folder" in text
         or "Saving checkpoint to" in text
@@ -60,13 +62,20 @@ def may_hint(text: str) -> bool:
     )
 
 
+def device_of(text: str) -> str | None:
+    """The GPU that a line names: by Ray's resources, nvidia-smi, or an inference engine."""
+    if "NVIDIA" not in text and "accelerator_type:" not in text:
+        return None
+    found = ACCELERATOR.search(text) or DEVICE.search(text) or TUNED_FOR.search(text)
+    return found[1].replace("_", " ") if found else None
+
+
 def hint(words: str) -> Hint:
     """The facts in a statement."""
     resumed = RESUMED.search(words)
     after = int(resumed[1] or resumed[2]) if resumed else None
     if after is None and "Training from scratch" in words:
         after = -1
-    device = ACCELERATOR.search(words) or DEVICE.search(words)
     return Hint(
         total_steps=_int(TOTAL_STEPS, words),
         optimiser_steps=_int(OPTIMISER_STEPS, words),
@@ -74,7 +83,7 @@ def hint(words: str) -> Hint:
         resumed_at=after,
         world_size=_int(WORLD, words),
         model=_text(MODEL, words),
-        device=device[1] if device else None,
+        device=device_of(words),
         name=_text(WANDB_RUN, words),
         finished=words.lstrip("(\"' ").startswith(FINISHED),
         checkpoint=words.startswith(("local_global_step_folder", "Saving checkpoint to")),
