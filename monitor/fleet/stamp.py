@@ -18,10 +18,16 @@ MOST_FILES = 5000
 MOST_BESIDE = 2000
 """Entries of a folder in which a log lies; where there are more, only names tell what belongs to the log."""
 BESIDE = (
-    *("config.json", "checkpoints.jsonl", "logs.log", "metrics.jsonl", "logging.jsonl", "trainer_log.jsonl"),
-    *(".hydra/config.yaml", ".hydra/overrides.yaml", "files/config.yaml", "files/swanlab-metadata.json"),
+    "config.json",
+    "checkpoints.jsonl",
+    "logs.log",
+    "metrics.jsonl",
+    "logging.jsonl",
+    "trainer_log.jsonl",
 )
-"""What readers take up with a log that lies beside them, where its name is that of a log or in a folder."""
+"""What readers take up with a log that lies beside it, although it may have the name of another run's log."""
+FOLDERS_BESIDE = (".hydra", "files")
+"""Folders beside a log in which readers look: of Hydra, W&B and SwanLab."""
 SETTLED_NS = 2_000_000_000
 """A file that has changed within the last two seconds may change again and look the same."""
 
@@ -69,7 +75,7 @@ class Stamps:
             return
         yield path, os.stat(path)
         folder, name = os.path.split(path)
-        beside = (f"{name}-wal",) if run else (*self._beside(folder, name), *BESIDE)
+        beside = (f"{name}-wal",) if run else (*self._beside(folder, name), *BESIDE, *_inside(folder))
         for other in beside:
             try:
                 about = os.stat(os.path.join(folder, other))
@@ -93,6 +99,19 @@ class Stamps:
             for other in known[1]
             if other != name and (other.startswith(name) or EVENTS in other or not may_be_log(other))
         ]
+
+
+def _inside(folder: str) -> Iterator[str]:
+    """Files in the folders beside a log, as paths from there."""
+    for name in FOLDERS_BESIDE:
+        try:
+            with os.scandir(os.path.join(folder, name)) as listing:
+                files = sorted(entry.name for entry in listing if not entry.is_dir())
+        except OSError:
+            continue
+        if len(files) > MOST_BESIDE:
+            raise TooMany
+        yield from (os.path.join(name, file) for file in files)
 
 
 def _files(folder: str) -> Iterator[tuple[str, os.stat_result]]:

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from bench.fuzz.samples import samples
 from rltop.monitor.clock import FakeClock
 from rltop.monitor.fleet import kept as kept_module
+from rltop.monitor.fleet.discover import Discovery
 from rltop.monitor.fleet.frame import FleetFrame
 from rltop.monitor.fleet.kept import KeptRows, context_of, state_of_files
 from rltop.monitor.fleet.run import OVER_S
@@ -282,3 +284,22 @@ def test_a_program_that_changes_is_another_context(tmp_path: Path) -> None:
     assert state_of_files(tmp_path) != before
     assert context_of([before]) != context_of([state_of_files(tmp_path)])
     assert state_of_files(tmp_path / "gone") == ""
+
+
+SAMPLES = [(entry, index) for entry, found in samples().items() for index in range(len(found))]
+
+
+@pytest.mark.parametrize(("entry", "index"), SAMPLES)
+def test_every_file_of_a_run_of_any_kind_counts(tmp_path: Path, entry: str, index: int) -> None:
+    for name, data in samples()[entry][index].items():
+        (tmp_path / "run" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "run" / name).write_bytes(data)
+    search = Discovery([tmp_path], FakeClock(NOW))
+    search.look(60.0)
+    targets = [str(run.path) for run in search.found]
+    for name in samples()[entry][index]:
+        before = [Stamps().of([target], []) for target in targets]
+        touch(tmp_path / "run" / name)
+        after = [Stamps().of([target], []) for target in targets]
+        assert None not in before
+        assert not targets or before != after, name
