@@ -147,6 +147,7 @@ def samples() -> dict[str, list[Sample]]:
             text("trainer_log.jsonl"),
         ],
         ".train_console:FORMAT": [text("train_console.log")],
+        ".train_bar:FORMAT": [text("train_bar.log")],
         ".prime_rl:FORMAT": [text("prime_rl.log")],
         ".nemo_rl:FORMAT": [text("nemo_rl.log")],
         ".openrlhf:FORMAT": [text("openrlhf.log")],

@@ -15,6 +15,7 @@ from ..sources.jsonl import FORMAT as JSONL
 from ..sources.mlflow import FORMAT as MLFLOW
 from ..sources.tensorboard import FORMAT as TENSORBOARD
 from ..sources.tinker import FORMAT as TINKER
+from ..sources.train_bar import FORMAT as BARS
 from ..sources.train_console import FORMAT as PRINTS
 from ..sources.trl import FORMAT as TRL
 from ..target import LIKELY, TargetError, probe, recognise
@@ -198,7 +199,7 @@ def _runs_in(folder: Path, verdicts: Sequence[_Verdict]) -> Iterator[Found]:
             for run, modified_at in verdict.held[:MOST_HELD]:
                 yield Found(Path(f"{log.path}#{run}"), modified_at or log.modified_at)
             continue
-        if log in whole or (len(told) == 1 and verdict.form in (TINKER, JSONL, PRINTS)):
+        if log in whole or (len(told) == 1 and verdict.form in (TINKER, JSONL, PRINTS, BARS)):
             continue  # part of the folder; beside the metrics of a Tinker run lie lists of other things
         yield Found(log.path, log.modified_at)
 

@@ -21,6 +21,7 @@ BUILT_IN = (
     ".slime:FORMAT",
     ".trl:FORMAT",
     ".train_console:FORMAT",
+    ".train_bar:FORMAT",
     ".prime_rl:FORMAT",
     ".nemo_rl:FORMAT",
     ".openrlhf:FORMAT",

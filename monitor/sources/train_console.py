@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ...models.event import Ended, Event, LogLine, Restart
-from ...models.run import RunInfo
+from ...models.run import Framework, RunInfo
 from ...models.step import Step
 from ..filesource import FileSource
 from ..source import Format, Line, Probe, Source
@@ -56,6 +56,7 @@ class TrainConsoleParser:
         self._faults = Faults(ANY_SCRIPT)
         self._attempt = 0
         self._total: int | None = None
+        self._framework: Framework = "unknown"
         self._anew = False
         """Steps have been seen to be counted anew in a new epoch."""
         self._begin()
@@ -81,7 +82,11 @@ class TrainConsoleParser:
         place = place_of(text)
         if place is not None and (pairs := pairs_of(text[place.end :])).raw:
             yield from self._step(place, pairs, text, line)
-            return
+        else:
+            yield from self._words(text, line)
+
+    def _words(self, text: str, line: Line) -> Iterator[Event]:
+        """What a line says that is no step."""
         at = stamp_of(text[:64]) or line.at
         if self._last is None:
             yield from self._header(text)
@@ -113,8 +118,8 @@ class TrainConsoleParser:
         self._begin()
         return iter(())
 
-    def _step(self, place: Place, pairs: Pairs, text: str, line: Line) -> Iterator[Event]:
-        yield from self._told.news(RunInfo(framework="unknown"))
+    def _step(self, place: Place, pairs: Pairs, text: str, line: Line, **more: float) -> Iterator[Event]:
+        yield from self._told.news(RunInfo(framework=self._framework))
         at = stamp_of(text, place.start) or line.at
         yield from self._moved(place)
         step = self._offset + place.step
@@ -127,13 +132,17 @@ class TrainConsoleParser:
         elif step > self._last:
             self._spacing = step - self._last
         self._last = step if self._last is None else max(step, self._last)
-        taken, _ = fields_of(pairs.scaled)
-        known: dict[str, Any] = {"step": step, "attempt": self._attempt, "raw": pairs.raw, **taken}
+        taken = self._fields(pairs)
+        known: dict[str, Any] = {"step": step, "attempt": self._attempt, "raw": pairs.raw, **more, **taken}
         if at is not None:
             known["ended_at"] = at
         yield Step.model_validate(known)
         if self._total and step >= self._total:
             yield from self._finish("the last step of its plan", at)
+
+    def _fields(self, pairs: Pairs) -> dict[str, float]:
+        """What the numbers of a line are."""
+        return fields_of(pairs.scaled)[0]
 
     def _moved(self, place: Place) -> Iterator[Event]:
         """Follow the epochs: how many steps lie before this one's, and how many there will be."""
