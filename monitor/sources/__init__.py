@@ -27,6 +27,7 @@ BUILT_IN = (
     ".openrlhf:FORMAT",
     ".skyrl:FORMAT",
     ".areal:FORMAT",
+    ".areal:FORMAT",
     ".roll:FORMAT",
     ".wandb_local:FORMAT",
     ".swanlab:FORMAT",
