@@ -10,6 +10,7 @@ import re
 import struct
 from collections.abc import Mapping
 from datetime import datetime
+from functools import lru_cache
 from typing import NamedTuple, cast
 
 from pydantic_core import from_json
@@ -82,11 +83,22 @@ def said_by(record: bytes) -> Said:
             step, seconds, nanos, value = rest.groups()
             return Scalar(
                 record[start:end].decode("utf-8", "replace"),
-                varint(step, 0)[0] if step else 0,
+                _whole(step),
                 _DOUBLE(value)[0] if value else 0.0,
-                (varint(seconds, 0)[0] if seconds else 0) + (varint(nanos, 0)[0] if nanos else 0) / 1e9,
+                _moment(seconds, nanos),
             )
     return _second_version(fields_of(record))
+
+
+@lru_cache(maxsize=64)
+def _whole(number: bytes | None) -> int:
+    """A varint, 0 where there is none. The numbers of a step have their step and time in common."""
+    return varint(number, 0)[0] if number else 0
+
+
+@lru_cache(maxsize=64)
+def _moment(seconds: bytes | None, nanos: bytes | None) -> float:
+    return _whole(seconds) + _whole(nanos) / 1e9
 
 
 def _second_version(record: Fields) -> Said:
