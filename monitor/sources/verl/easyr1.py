@@ -15,7 +15,8 @@ from . import hydra
 STEP = re.compile(r"Step (\d{1,15})\s*")
 CONFIG = "Config"
 OPENINGS = ("Step ", CONFIG)
-ENTRY = re.compile(r" *(?:- |['\"]?[\w./@ -]{1,200}['\"]?:(?:\s|$))")
+ENTRY = re.compile(r"[\w./@-]{1,200}:\s*$| +(?:- |['\"]?[\w./@ -]{1,200}['\"]?:(?:\s|$))")
+"""At the first column only what holds more: a bar or `Total steps: 3` is no part of a block."""
 MOST_LINES = MOST_ENTRIES = 5000
 DEEPEST = 32
 TIMINGS = {"old": "old_log_prob", "validation": "testing"}

@@ -137,6 +137,19 @@ def test_yaml_that_is_no_step_tells_nothing(fold: Fold) -> None:
     ) == [1]
 
 
+def test_what_follows_a_sampled_text_that_looks_like_a_step_is_still_read(fold: Fold) -> None:
+    text = prefixed(
+        [
+            "Step 1",
+            "Given:",
+            "Total training steps: 60",
+            "Step 2",
+            "Training Progress:  5%|▌ | 3/60 [01:00<9:00, 20s/it]",
+        ]
+    )
+    assert fold(text).info.total_steps == 60
+
+
 def test_the_console_is_recognised(tmp_path: Path) -> None:
     path = tmp_path / "train.log"
     path.write_text(prefixed(["Start validation...", *step_lines(1)]))
