@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ...models.event import Ended, Event, Restart
-from ...models.run import RunInfo
+from ...models.run import ConfigValue, RunInfo
 from ...models.step import Step
 from ..filesource import FileSource
 from ..source import Format, Line, Probe, Source
@@ -19,12 +19,22 @@ from .keymap import SLIME, tells_of
 from .logtime import stamp_of
 from .pyrepr import numbers, read_dict
 from .slime_eval import evals_of
-from .slime_flags import ENTRYPOINT, flags_of, info_of, samples_of, train_steps_of
+from .slime_flags import (
+    ARGUMENT,
+    ENTRYPOINT,
+    TABLE,
+    TOLD,
+    flags_of,
+    info_of,
+    samples_of,
+    train_steps_of,
+)
 from .slime_rollout import Rollout, is_train_side
 from .told import Told
 from .verl.faults import JOB, Faults
 from .verl.hints import device_of
 from .verl.rayline import said
+from .verl.scalar import scalar
 
 MESSAGE = re.compile(r"(?:^|[\s\]])(critic-)?(perf|rollout|step|eval|multi_turn|passrate) (\d{1,12}): (?=\{)")
 PLACEMENT = re.compile(r"Creating placement group with (\d{1,6}) GPUs")
@@ -63,6 +73,8 @@ class SlimeParser:
         """Train steps that came before any line that says to which rollout they belong."""
         self._collected: int | None = None
         self._rollout_gpus: int | None = None
+        self._arguments: dict[str, ConfigValue] | None = None
+        """Those of the table that is being printed."""
 
     def feed(self, line: Line) -> Iterator[Event]:
         """The events of one line."""
@@ -73,6 +85,11 @@ class SlimeParser:
         elif (device := device_of(text)) is not None:
             if self._told.info.gpu_type is None:
                 yield from self._told.news(RunInfo(gpu_type=device))
+        elif "... " in text and self._arguments is not None:
+            if (argument := ARGUMENT.search(text)) is not None and argument[1] in TOLD:
+                self._arguments[argument[1]] = scalar(argument[2])
+        elif "arguments ---" in text and (table := TABLE.search(text)) is not None:
+            yield from self._table(ends=bool(table[1]))
         elif "entrypoint" in text or "GPUs" in text or "collected" in text or "succeeded" in text:
             yield from self._remark(text, line)
         if match is None and (self._faults.reading or "rror" in text or "Traceback" in text or "Job" in text):
@@ -182,6 +199,13 @@ class SlimeParser:
             note = f"{gpus} GPUs generate, by tokens over speed; how many train besides, the log does not say"
             yield from self._told.news(RunInfo(notes=(note,)))
 
+    def _table(self, ends: bool) -> Iterator[Event]:
+        """The table of arguments begins, or is whole."""
+        arguments, self._arguments = self._arguments, None if ends else {}
+        if ends and arguments and arguments.keys() & {"num_rollout", "rollout_batch_size"}:
+            yield from self._told.news(RunInfo(framework="slime", platform="self-hosted", first_step=0))
+            yield from self._told.news(info_of(arguments))
+
     def _remark(self, text: str, line: Line) -> Iterator[Event]:
         """Lines that are no measurements but tell of the run."""
         if match := PLACEMENT.search(text):
@@ -209,6 +233,8 @@ def _score(probe: Probe) -> float:
         return 0.0
     if SIGN.search(probe.head) or SIGN.search(probe.tail):
         return 0.95
+    if " num_rollout ..." in probe.head and TABLE.search(probe.head):
+        return 0.8
     match = ENTRYPOINT.search(probe.head)
     return 0.8 if match and "--num-rollout" in match["command"] else 0.0
 

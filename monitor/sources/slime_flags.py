@@ -12,6 +12,18 @@ from ...models.run import ConfigValue, RunInfo
 from .verl.scalar import scalar
 
 ENTRYPOINT = re.compile(r"Running entrypoint for job [\w-]+: (?P<command>.*)")
+ARGUMENT = re.compile(r"(?:^|\s)([a-z]\w{1,80}) \.{3,} (\S.{0,300})$")
+"""A line of the table of arguments that Megatron prints; longer names have three dots."""
+TABLE = re.compile(r"-{8,} (end of )?arguments -{8,}")
+TOLD = frozenset(
+    {
+        *("num_rollout", "rollout_batch_size", "n_samples_per_prompt", "global_batch_size", "colocate"),
+        *("rollout_max_response_len", "rollout_max_prompt_len", "eval_interval", "save_interval"),
+        *("actor_num_nodes", "actor_num_gpus_per_node", "rollout_num_gpus", "hf_checkpoint"),
+        *("advantage_estimator", "use_kl_loss", "kl_coef", "kl_loss_coef", "recompute_granularity", "lr"),
+    }
+)
+"""Of some 1,300 arguments those that say something here."""
 FULL_GPU_NODE = 8
 """slime's default of --actor-num-gpus-per-node; --actor-num-nodes defaults to 1."""
 

@@ -298,3 +298,27 @@ def test_no_mutated_log_makes_it_raise(edits: list[tuple[int, str, int]]) -> Non
         for event in parser.feed(Line(line, None, n)):
             assert not isinstance(event, RunInfo) or event.framework in (None, "slime")
     list(parser.flush())
+
+
+def test_the_printed_table_of_arguments_is_the_configuration_where_no_command_is() -> None:
+    table = [
+        "------------------------ arguments ------------------------",
+        "  actor_num_gpus_per_node ......................... 8",
+        "  actor_num_nodes ................................. 1",
+        "  colocate ........................................ True",
+        "  eval_interval ................................... None",
+        "  hf_checkpoint ................................... /root/Model-4B",
+        "  lr .............................................. 1e-06",
+        "  n_samples_per_prompt ............................ 8",
+        "  num_layers ...................................... 36",
+        "  num_rollout ..................................... 20",
+        "  rollout_batch_size .............................. 6",
+        "  rollout_max_response_len ........................ 8192",
+        "-------------------- end of arguments ---------------------",
+    ]
+    info = state_of(events_of([*table, manager(0)])).info
+    assert (info.model, info.total_steps, info.gpus, info.max_tokens) == ("Model-4B", 20, 8, 8192)
+    assert (info.groups, info.group_size, info.eval_every) == (6, 8, None)
+    assert "num_layers" not in info.config
+    assert FORMAT.score(Probe(path=Path("x"), is_dir=False, head="\n".join(table))) > 0.5
+    assert info.config.get("lr") == 1e-06
