@@ -69,6 +69,7 @@ EXACT: dict[frozenset[str], Meaning] = {
         "seconds per step": Meaning("duration_s"),
         "time step": Meaning("duration_s"),
         "time step s": Meaning("duration_s"),
+        "time step total": Meaning("duration_s"),
         "time total": Meaning("duration_s", rank=1),
         "grad norm": Meaning("grad_norm"),
         "gradient norm": Meaning("grad_norm"),

@@ -22,6 +22,7 @@ from .names import fields_of
 from .told import Told
 from .train_pairs import Pairs, pairs_of
 from .train_place import Place, place_of
+from .train_rows import row_of
 from .trl_header import info_of_line
 from .verl.faults import ANY_SCRIPT, Faults
 from .verl.hints import device_of
@@ -79,9 +80,9 @@ class TrainConsoleParser:
             yield from self._part(part, line)
 
     def _part(self, text: str, line: Line) -> Iterator[Event]:
-        place = place_of(text)
-        if place is not None and (pairs := pairs_of(text[place.end :])).raw:
-            yield from self._step(place, pairs, text, line)
+        told = _told_by(text)
+        if told is not None:
+            yield from self._step(*told, text, line)
         else:
             yield from self._words(text, line)
 
@@ -175,6 +176,15 @@ class TrainConsoleParser:
             yield Ended(status="finished", at=at, message=why)
 
 
+def _told_by(text: str) -> tuple[Place, Pairs] | None:
+    """Where a line says that the loop is, and its numbers; None where it says neither."""
+    if '{"' in text and (row := row_of(text)) is not None:
+        return row
+    place = place_of(text)
+    pairs = pairs_of(text[place.end :]) if place is not None else None
+    return (place, pairs) if place is not None and pairs is not None and pairs.raw else None
+
+
 def _score(probe: Probe) -> float:
     if probe.is_dir or VERL.search(probe.head) or VERL.search(probe.tail):
         return 0.0
@@ -182,10 +192,11 @@ def _score(probe: Probe) -> float:
     last: Place | None = None
     for line in (*probe.head.splitlines(), *probe.tail.splitlines()):
         text = without_colour(line)
-        place = place_of(text)
+        told = _told_by(text)
         # A step alone proves nothing: trajectories of an agent are printed as steps too, over and over.
-        if place is None or not fields_of(pairs_of(text[place.end :]).scaled)[0]:
+        if told is None or not fields_of(told[1].scaled)[0]:
             continue
+        place, _ = told
         found += 1
         if last is not None:
             rises += place.step > last.step

@@ -72,6 +72,8 @@ def steps_of(*lines: str) -> list[Step]:
         " iteration        7/      20 | consumed samples:  2,560 | lm loss: 2.5E-01 | mean reward: 5.0E-01 |",
         "Rollout 7: mean reward 0.5, policy loss 0.25",
         "Batch 7/20 - Loss: 0.25 - Reward: 0.5",
+        'INFO trainer: {"step": 7, "loss": 0.25, "reward": 0.5, "note": "fine"}',
+        '[2026-01-02 03:04:05] metrics_tag: {"step": 7, "metrics": {"loss": 0.25, "reward": {"mean": 0.5}}}',
     ],
 )
 def test_the_place_and_its_numbers_are_read_in_many_hands(line: str) -> None:
@@ -88,6 +90,9 @@ def test_the_place_and_its_numbers_are_read_in_many_hands(line: str) -> None:
         "Downloading 7/20 [00:01<00:03, 3.1it/s]",
         "Loaded 7/20 shards: size 12",
         "global_step: 7",
+        'INFO {"step": 7, "loss": 0.25',
+        'INFO {"step": true, "loss": 0.25}',
+        'POST {"message": "step 7", "n": 1}',
     ],
 )
 def test_prose_and_bars_are_no_places(line: str) -> None:
