@@ -160,5 +160,6 @@ def samples() -> dict[str, list[Sample]]:
         ".trackio:FORMAT": [made("project.db", _trackio)],
         ".mlflow:FORMAT": [made("mlflow.db", _mlflow), _mlflow_files()],
         ".jsonl:FORMAT": [text("metrics.jsonl")],
+        ".json_rows:FORMAT": [text("json_rows.json")],
         ".csv_rows:FORMAT": [text("metrics.csv"), text("log_history.csv")],
     }

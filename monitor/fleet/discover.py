@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ..clock import Clock
 from ..source import Format, Held, Probe, Unreadable
+from ..sources.json_rows import FORMAT as LISTS
 from ..sources.jsonl import FORMAT as JSONL
 from ..sources.mlflow import FORMAT as MLFLOW
 from ..sources.tensorboard import FORMAT as TENSORBOARD
@@ -199,7 +200,7 @@ def _runs_in(folder: Path, verdicts: Sequence[_Verdict]) -> Iterator[Found]:
             for run, modified_at in verdict.held[:MOST_HELD]:
                 yield Found(Path(f"{log.path}#{run}"), modified_at or log.modified_at)
             continue
-        if log in whole or (len(told) == 1 and verdict.form in (TINKER, JSONL, PRINTS, BARS)):
+        if log in whole or (len(told) == 1 and verdict.form in (TINKER, JSONL, LISTS, PRINTS, BARS)):
             continue  # part of the folder; beside the metrics of a Tinker run lie lists of other things
         yield Found(log.path, log.modified_at)
 

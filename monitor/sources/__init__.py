@@ -35,6 +35,7 @@ BUILT_IN = (
     ".trackio:FORMAT",
     ".mlflow:FORMAT",
     ".jsonl:FORMAT",
+    ".json_rows:FORMAT",
     ".csv_rows:FORMAT",
 )
 GROUP = "rltop.sources"

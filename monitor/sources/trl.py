@@ -15,7 +15,7 @@ from .trl_beside import RunFilesSource
 from .trl_console import ROW, TrlConsoleParser
 from .trl_jsonl import FACTORY_STEP, SWIFT_STEP, TrlJsonlParser, is_rows
 from .trl_rows import SUMMARY, is_training
-from .trl_state import NAME, TrainerStateSource, is_history, newest_state
+from .trl_state import HISTORY, NAME, TrainerStateSource, is_history, newest_state
 
 Kind = Literal["state", "rows", "console"]
 LOOK_BYTES = 256 * 1024
@@ -57,7 +57,7 @@ def _score(probe: Probe) -> float:
             return 0.72
         return 0.7 if newest_state(probe.path).is_file() else 0.0
     kind = kind_of(probe.head) or kind_of(probe.tail)
-    if kind is None:
+    if kind is None or (kind == "console" and HISTORY.match(probe.head)):
         return 0.0
     if kind == "state":
         return 0.9

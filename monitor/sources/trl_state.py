@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
 
-from pydantic_core import from_json
-
-from ...models.event import Ended, Event, Restart, SourceStatus
+from ...models.event import Ended, Event, Restart
 from ...models.run import RunInfo
+from .document import DocumentSource
 from .pyrepr import number_of
 from .trl_rows import SUMMARY, TrlRows, first_window
 
@@ -21,57 +20,34 @@ NAME = "trainer_state.json"
 CHECKPOINT = "checkpoint-"
 HISTORY = re.compile(r"\s*\[\s*\{[^{}]{1,8000}\}")
 STEP = re.compile(r'"step"\s*:\s*\d')
+EPOCH = re.compile(r'"epoch"\s*:\s*\d{1,9}\.\d|"num_tokens"|"completions/mean_length"')
+"""What rows of one's own do not have: they count whole epochs."""
 FIELD = re.compile(r'"(?:loss|eval_loss|reward|grad_norm|learning_rate|completion_length)"\s*:')
-LARGEST_BYTES = 512 * 1024 * 1024
 
 
-class TrainerStateSource:
+class TrainerStateSource(DocumentSource):
     """Follows a trainer_state.json, or the newest one of an output folder's checkpoints."""
 
-    more = False
+    source = "trainer-state"
+    absent = "not there yet: it is written with the first checkpoint"
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._seen: tuple[str, int, int] | None = None
-        """Path, size and time of change (ns) of what was last read."""
+        super().__init__(path)
         self._rows = TrlRows()
-        self._last = 0
-        """The newest step told."""
         self._evals = 0
         self._ended = False
         self._first = ""
         """The first row of the history, as text: it is the same for as long as it is the same training."""
         self._attempt = 0
-        self._status: SourceStatus | None = None
-        self._bad = 0
 
-    def poll(self, now: float) -> list[Event]:
-        """The rows that a save has brought."""
-        path = newest_state(self._path)
-        try:
-            there = os.stat(path)
-            seen = (str(path), there.st_size, there.st_mtime_ns)
-            if seen == self._seen:
-                return []
-            if there.st_size > LARGEST_BYTES:
-                return self._say(None, "denied", "too large for a trainer_state.json")
-            data = path.read_bytes()
-        except FileNotFoundError:
-            return self._say(None, "waiting", "not there yet: it is written with the first checkpoint")
-        except OSError as error:
-            return self._say(None, "denied", error.strerror or str(error))
-        modified_at = there.st_mtime_ns / 1e9
-        state = read_state(data)
-        if state is None:
-            # Being written at this moment, most likely: `seen` is not kept, so that it is tried again.
-            return self._say(modified_at, "waiting", "not a whole document; it may be under way")
-        self._seen = seen
-        events = list(self._read(state))
-        return [*events, *self._say(modified_at, "reading", "")]
+    def _place(self) -> Path:
+        return newest_state(self._path)
 
-    def close(self) -> list[Event]:
-        """Nothing is held back."""
-        return []
+    def _takes(self, value: object) -> bool:
+        return state_of(value) is not None
+
+    def _events(self, value: object) -> Iterator[Event]:
+        return self._read(state_of(value) or {})
 
     def _read(self, state: dict[str, object]) -> Iterator[Event]:
         yield from self._rows.learn(RunInfo(framework="trl", platform="self-hosted", first_step=1))
@@ -87,6 +63,7 @@ class TrainerStateSource:
             step = _whole(row.get("step"))
             if step is None:
                 self._bad += 1
+                self._first_bad = self._first_bad or "log_history: a row without a step"
                 continue
             values = {key: value for key, item in row.items() if (value := _number(item)) is not None}
             values.pop("step", None)
@@ -96,9 +73,9 @@ class TrainerStateSource:
                 window = step - before if before or spacing == step else first_window(step)
             if SUMMARY not in values and is_step:
                 before = step
-                if step <= self._last:
+                if step <= self._lines:
                     continue
-                self._last = step
+                self._lines = step
             elif SUMMARY not in values:
                 evals += 1
                 if evals <= self._evals:
@@ -121,7 +98,7 @@ class TrainerStateSource:
             return
         self._attempt += 1
         self._rows.begin()
-        self._last = self._evals = 0
+        self._lines = self._evals = 0
         self._ended = False
         yield Restart(from_step=1, attempt=self._attempt)
 
@@ -131,24 +108,6 @@ class TrainerStateSource:
         if not self._path.is_dir():
             folder = folder.parent
         return (folder.parent if folder.name.startswith(CHECKPOINT) else folder).name or None
-
-    def _say(self, modified_at: float | None, state: str, reason: str) -> list[Event]:
-        status = SourceStatus.model_validate(
-            {
-                "source": "trainer-state",
-                "path": str(self._path),
-                "state": state,
-                "reason": reason,
-                "lines": self._last,
-                "bad_lines": self._bad,
-                "first_bad": "log_history: a row without a step" if self._bad else "",
-                "modified_at": modified_at,
-            }
-        )
-        if status == self._status:
-            return []
-        self._status = status
-        return [status]
 
 
 def newest_state(path: Path) -> Path:
@@ -170,14 +129,10 @@ def newest_state(path: Path) -> Path:
     return best
 
 
-def read_state(data: bytes) -> dict[str, object] | None:
-    """The document, or None where it is not one (yet)."""
-    try:
-        value: object = from_json(data)
-    except ValueError:
-        return None
+def state_of(value: object) -> dict[str, object] | None:
+    """A state, or a history alone as one; None where it is neither."""
     if isinstance(value, list):
-        return {"log_history": value}
+        return {"log_history": cast("list[object]", value)}
     if not isinstance(value, dict):
         return None
     state = cast("dict[str, object]", value)
@@ -185,9 +140,9 @@ def read_state(data: bytes) -> dict[str, object] | None:
 
 
 def is_history(text: str) -> bool:
-    """Whether a text begins as a log_history does: a list of rows, each with its step."""
+    """Whether a text begins as a log_history does: a list of rows with their step and a trainer's keys."""
     first = HISTORY.match(text)
-    return first is not None and STEP.search(first[0]) is not None and FIELD.search(first[0]) is not None
+    return first is not None and all(part.search(first[0]) is not None for part in (STEP, EPOCH, FIELD))
 
 
 def _history(state: dict[str, object]) -> Iterator[dict[str, object]]:
