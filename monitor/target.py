@@ -16,6 +16,8 @@ HEAD_BYTES = 256 * 1024
 TAIL_BYTES = 64 * 1024
 ENOUGH = 0.05
 """Scores below this mean: not mine."""
+ONE_RUN = 0.5
+"""A folder with a lower score holds several runs, or something else besides."""
 LIKELY = 0.15
 """A score below this means numbers by step, of which none is known: a dataset, a list of rollouts."""
 CERTAIN = 0.9
@@ -121,7 +123,7 @@ def open_target(path: Path) -> Sequence[Source]:
     if not seen.head.strip() and not seen.magic.strip(b"\0"):
         raise TargetError(f"{path}: empty so far; `rltop {path}` waits for its first line")
     folder = path.absolute().parent
-    if recognise(probe(folder))[0] is not None:
+    if recognise(probe(folder))[1] >= ONE_RUN:
         raise TargetError(f"{path}: not a log of steps, but its folder is a run: rltop {path.parent}")
     tried = ", ".join(form.name for form in formats())
     raise TargetError(f"{path}: not a log that rltop knows (tried: {tried}); {_advice(seen)}")

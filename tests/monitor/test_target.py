@@ -38,6 +38,14 @@ def test_a_neighbour_of_the_log_points_to_the_run(tmp_path: Path) -> None:
         open_target(tmp_path / "notes.md")
 
 
+def test_a_folder_of_several_runs_is_not_named_as_one(tmp_path: Path) -> None:
+    for name in ("a.log", "b.log"):
+        (tmp_path / name).write_text("(TaskRunner pid=7) step:1 - actor/pg_loss:0.1 - timing_s/step:2.0\n")
+    (tmp_path / "notes.txt").write_text("nothing of a log\n")
+    with pytest.raises(TargetError, match="not a log that rltop knows"):
+        open_target(tmp_path / "notes.txt")
+
+
 def test_an_empty_file_is_said_to_be_empty(tmp_path: Path) -> None:
     (tmp_path / "metrics.jsonl").touch()
     with pytest.raises(TargetError, match="empty so far"):

@@ -21,6 +21,8 @@ CERTAIN = 0.95
 BY_NEIGHBOURS = 0.8
 KEPT_COPY = 0.9
 """What a resume kept of a metrics file: readable, but the file itself says more."""
+SEVERAL = 0.3
+"""A folder in which metrics of several runs are kept, under other names."""
 STARTING = 0.6
 """A run folder before its first row."""
 
@@ -61,10 +63,18 @@ def folder_score(folder: Path, names: Iterable[str]) -> float:
     names = tuple(names)
     metrics = metrics_in(folder, names)
     if metrics is not None:
+        if metrics.name != "metrics.jsonl" and _has_others(folder, names, metrics):
+            return SEVERAL
         return rows_score(rows_of(head_of(metrics)), folder)
     if "config.json" not in names or head_of(folder / "metrics.jsonl").strip():
         return 0.0
     return STARTING if _is_starting(folder) else 0.0
+
+
+def _has_others(folder: Path, names: Iterable[str], metrics: Path) -> bool:
+    """Whether the folder holds metrics of further runs: those of one run are called metrics.jsonl."""
+    rest = [name for name in names if name.endswith(".jsonl") and name != metrics.name][:FILES_LOOKED_AT]
+    return any(rows_score(rows_of(head_of(folder / name)), folder) >= CERTAIN for name in rest)
 
 
 def metrics_in(folder: Path, names: Iterable[str]) -> Path | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rltop.monitor.sources.tinker import FORMAT
-from rltop.monitor.target import probe
+from rltop.monitor.target import TargetError, open_target, probe
 
 Row = dict[str, object]
 MakeRow = Callable[..., Row]
@@ -27,6 +27,14 @@ def test_metrics_of_any_name_are_recognised(tmp_path: Path, train_row: MakeRow) 
     assert score(tmp_path) == 0.0  # a folder is a run by its .jsonl
     write(tmp_path / "training.jsonl", [train_row(0)])
     assert score(tmp_path) > 0.9
+
+
+def test_metrics_of_several_runs_side_by_side_are_no_run(tmp_path: Path, train_row: MakeRow) -> None:
+    for name in ("first-metrics.jsonl", "second-metrics.jsonl"):
+        write(tmp_path / name, [train_row(0)])
+    assert 0 < score(tmp_path) < 0.5
+    with pytest.raises(TargetError, match="holds 2 runs"):
+        open_target(tmp_path)
 
 
 @pytest.mark.parametrize(
