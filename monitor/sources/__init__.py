@@ -27,7 +27,6 @@ BUILT_IN = (
     ".openrlhf:FORMAT",
     ".skyrl:FORMAT",
     ".areal:FORMAT",
-    ".areal:FORMAT",
     ".roll:FORMAT",
     ".wandb_local:FORMAT",
     ".swanlab:FORMAT",

@@ -1,62 +1,39 @@
-"""AReaL's console: `Epoch 1/10 Step 3/100 Train step 3/1000 done.` and tables of figures behind it.
+"""AReaL's console: `Epoch 1/2 Step 3/9 Train step 3/18 done.`, and behind it tables of that step's numbers.
 
-Its one rule: figures count for the step that was announced before their table, and a step lasts as long as
-the parts of the loop together, which AReaL times one after the other.
+Its one rule: a step is told when its tables are over. The trainer logs no time of a whole step: it is the sum
+of the parts that it timed, which come one after the other.
 """
 
 import re
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ...models.event import Ended, Event, Restart
+from ...models.event import Ended, Event, Progress, Restart
 from ...models.run import RunInfo
-from ...models.step import PhaseName, Step
+from ...models.step import Eval, Step
 from ..filesource import FileSource
 from ..source import Format, Line, Probe, Source
-from ..tells import Tells
 from ..transport import open_transport
-from .logtime import Clock
+from .keymap import tells_of
+from .keymap_others import AREAL
 from .pyrepr import number_of
 from .told import Told
 from .verl.faults import Faults
-from .verl.hints import device_of
 from .verl.rayline import without_colour
 
-DONE = re.compile(r"Epoch \d{1,9}/\d{1,9} Step \d{1,9}/\d{1,9} Train step (\d{1,9})/(\d{1,9}) done\.")
-ROW = re.compile(r"\s*│.*│\s*$")
-FINISHED = "Training completes! Total time elapsed"
-FIELDS = {
-    "task_reward/avg": "reward_mean",
-    "prompt_len/avg": "prompt_length_mean",
-    "update/grad_norm": "grad_norm",
-    "update/grad_norm/avg": "grad_norm",
-    "update/lr": "lr",
-    "update/lr/avg": "lr",
-    "update/entropy/avg": "entropy",
-    "update/actor_loss/avg": "loss",
-}
-"""(field of Step) by the end of a key, whose beginning is the actor's name."""
-PHASES: dict[str, PhaseName] = {
-    "rollout": "generate",
-    "ref_logp": "ref",
-    "recompute_logp": "old_logprob",
-    "train_step": "update",
-    "critic_train_step": "update_critic",
-    "update_weights": "weight_sync",
-    "save": "checkpoint",
-    "checkpoint_for_recover": "checkpoint",
-    "eval": "eval",
-    "critic_values": "other",
-    "teacher_logp": "other",
-    "compute_advantage": "other",
-    "clear_batches": "other",
-}
-"""The parts of the loop that AReaL times under `timeperf/`; others lie within them or run beside."""
+DONE = re.compile(r"\bTrain step (\d{1,12})/(\d{1,12}) done\.")
+COMPLETE = re.compile(r"Training completes! Total time elapsed (\d{1,12}(?:\.\d{1,6})?)")
+STAMP = re.compile(r"(?<!\d)(\d{8}-\d\d:\d\d:\d\d)\.(\d{3})\b")
+DEVICES = re.compile(r"initialized with GPU devices: \[([\d, ]{1,4000})\]")
+CELL = "│"
+FRAME = ("╒", "├", "╘", "╞")
+TIMED = "timeperf/"
 
 
 class ArealParser:
-    """Makes events of the lines of such a console."""
+    """Makes events of the lines of a trainer's log."""
 
     source = "console"
 
@@ -65,99 +42,122 @@ class ArealParser:
         self.first_bad = ""
         self._told = Told()
         self._faults = Faults()
-        self._clock = Clock()
         self._attempt = 0
+        self._last = 0
         self._step: int | None = None
+        """The step whose tables are being printed."""
         self._at: float | None = None
         self._values: dict[str, float] = {}
 
     def feed(self, line: Line) -> Iterator[Event]:
         """The events of one line."""
         text = without_colour(line.text)
-        if "│" in text and ROW.fullmatch(text):
-            self._row(text)
-            return
-        at = self._clock.at(text[:64], near=line.at) or line.at
-        if "Train step" in text and (done := DONE.search(text)) is not None:
-            yield from self._end()
-            yield from self._begin(int(done[1]), int(done[2]), at)
-        elif FINISHED in text:
-            yield from self._end()
-            yield Ended(status="finished", at=at, message="the log says so")
-        elif (device := device_of(text)) is not None and self._told.info.gpu_type is None:
-            yield from self._told.news(RunInfo(gpu_type=device))
-        elif self._faults.reading or "rror" in text or "Traceback" in text or "memory" in text:
-            yield from self._faults.read("", text, at)
-        if text.lstrip().startswith("╘"):
-            yield from self._end()
+        if CELL in text and self._step is not None:
+            self._row(text, line)
+        elif done := DONE.search(text):
+            yield from self._tell()
+            self._step, self._at = int(done[1]), _stamp(text) or line.at
+            yield from self._told.news(
+                RunInfo(
+                    framework="areal", platform="self-hosted", first_step=1, total_steps=int(done[2]) or None
+                )
+            )
+        elif self._values and text.strip() and not text.lstrip().startswith(FRAME):
+            yield from self._tell()
+            yield from self._beside(text, line)
+        elif text:
+            yield from self._beside(text, line)
 
     def flush(self) -> Iterator[Event]:
-        """The last step, as far as it was told."""
-        yield from self._end()
+        """The step that the log ends in, and a traceback."""
+        yield from self._tell()
         yield from self._faults.flush()
 
     def restart(self) -> Iterator[Event]:
         """The log is written anew: its first step tells from where on."""
         self._faults.clear()
-        self._values = {}
+        self._step, self._values = None, {}
         return iter(())
 
-    def _begin(self, step: int, total: int, at: float | None) -> Iterator[Event]:
-        facts = RunInfo(
-            framework="unknown", platform="self-hosted", algorithm="rl", first_step=1, total_steps=total
-        )
-        yield from self._told.news(facts)
-        if self._step is not None and step <= self._step:
-            self._attempt += 1
-            yield Restart(from_step=step, attempt=self._attempt, at=at)
-        self._step, self._at = step, at
+    def _beside(self, text: str, line: Line) -> Iterator[Event]:
+        """What is said between the tables."""
+        if complete := COMPLETE.search(text):
+            yield Progress(elapsed_s=float(complete[1]), attempt=self._attempt)
+            yield Ended(status="finished", at=_stamp(text) or line.at, message="the log says so")
+        elif devices := DEVICES.search(text):
+            yield from self._told.news(RunInfo(gpus=devices[1].count(",") + 1))
+        elif self._faults.reading or "rror" in text or "Traceback" in text or "memory" in text:
+            yield from self._faults.read("", text, line.at)
 
-    def _row(self, text: str) -> None:
-        cells = [cell.strip() for cell in text.split("│")[1:-1]]
-        for name, value in zip(cells[::2], cells[1::2], strict=False):
-            if name and (number := number_of(value)) is not None:
-                self._values[name] = number
+    def _row(self, text: str, line: Line) -> None:
+        cells = [cell.strip() for cell in text.split(CELL)[1:-1]]
+        for name, cell in zip(cells[::2], cells[1::2], strict=False):
+            number = number_of(cell)
+            if name and number is not None:
+                # Older versions call the actor by the algorithm.
+                name = (
+                    name.replace("grpo_actor/", "ppo_actor/", 1) if name.startswith("grpo_actor/") else name
+                )
+                self._values.setdefault(name, number)
+            elif name:
+                self.bad_lines += 1
+                self.first_bad = self.first_bad or f"line {line.number}: {cell!r} is no number"
 
-    def _end(self) -> Iterator[Event]:
-        """The table is over. A step may have several, of one mini-batch each."""
-        values, self._values = self._values, {}
-        if self._step is None or not values:
+    def _tell(self) -> Iterator[Event]:
+        """The step whose tables are whole."""
+        step, values, self._step, self._values = self._step, self._values, None, {}
+        if step is None or not values:
             return
-        known: dict[str, Any] = {"step": self._step, "attempt": self._attempt, "raw": values}
+        if step <= self._last:
+            self._attempt += 1
+            yield Restart(from_step=step, attempt=self._attempt, at=self._at)
+        self._last = step
+        scores = {key: value for key, value in values.items() if key.startswith(AREAL.eval_prefixes)}
+        if scores:
+            yield Eval(step=step, attempt=self._attempt, name="eval", ended_at=self._at, scores=scores)
+        known: dict[str, Any] = {"attempt": self._attempt, "raw": values}
         if self._at is not None:
             known["ended_at"] = self._at
-        whole = None
-        for key, value in values.items():
-            end = key.partition("/")[2]
-            if value - value == 0 and (field := FIELDS.get(end)) is not None:
-                known[field] = value
-            elif end == "seq_len/avg":
-                whole = value
-        if whole is not None and whole >= known.get("prompt_length_mean", whole + 1):
-            known["response_length_mean"] = whole - known["prompt_length_mean"]
-        phases: dict[PhaseName, float] = {}
-        for name, phase in PHASES.items():
-            if (seconds := values.get(f"timeperf/{name}", -1.0)) >= 0:
-                phases[phase] = phases.get(phase, 0.0) + seconds
-        if phases:
-            known["phases"], known["duration_s"] = phases, sum(phases.values())
-        yield Step.model_validate(known)
+        timed = [value for key, value in values.items() if key.startswith(TIMED) and value >= 0]
+        if timed:
+            known["duration_s"] = sum(timed)
+        fields = AREAL.step(step, values, **known)
+        if (sampled := fields.get("sampled_tokens")) and (count := fields.get("episodes")):
+            fields["response_length_mean"] = sampled / count
+        yield Step.model_validate(fields)
+
+
+def _stamp(text: str) -> float | None:
+    """Unix seconds of `20251111-11:37:11.251`, by the clock of this machine."""
+    found = STAMP.search(text)
+    if found is None:
+        return None
+    try:
+        whole = datetime.strptime(found[1], "%Y%m%d-%H:%M:%S").timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
+    return whole + float(f"0.{found[2]}")
 
 
 def _score(probe: Probe) -> float:
-    return 0.0 if probe.is_dir or not (DONE.search(probe.head) or DONE.search(probe.tail)) else 0.85
+    if probe.is_dir:
+        return 0.0
+    text = probe.head + probe.tail
+    keyed = any(f"{CELL} {sign}" in text for sign in (*AREAL.signs, "grpo_actor/", "rollout/"))
+    return 0.9 if keyed and DONE.search(text) else 0.6 if DONE.search(text) else 0.0
 
 
 def _open(path: Path) -> Sequence[Source]:
     return [FileSource(open_transport(path), ArealParser())]
 
 
-TELLS = Tells(
+TELLS = tells_of(
+    AREAL,
     steps="`Train step n/N`",
     total="`Train step n/N`",
-    length="`seq_len/avg` less `prompt_len/avg`",
-    reward="`task_reward/avg`",
-    time="`timeperf/*`, clock of the lines",
+    length="`n_valid_tokens` / `n_seqs`",
+    time="sum of `timeperf/*`, clock of the lines",
+    gpus="line of the scheduler",
     state="`Training completes`, traceback",
 )
 FORMAT = Format(name="AReaL console log", score=_score, open=_open, tells=TELLS)
