@@ -8,7 +8,6 @@ are compressed; the last digits of measured values are noise and stand as they a
 import math
 import zlib
 from array import array
-from hashlib import blake2b
 from typing import NamedTuple
 
 from .newest import NAN
@@ -44,6 +43,8 @@ class Packer:
 
     def packed(self, first: int, cells: "array[float]", exact: bool) -> Packed:
         """As `packed`."""
+        from hashlib import blake2b  # 2 ms, for which most runs are too short
+
         digest = blake2b(cells, digest_size=16).digest()
         same = self._last.get((first, digest, True)) or self._last.get((first, digest, exact))
         if same is not None:
