@@ -1,6 +1,8 @@
 """Columns by blocks, against a plain dictionary of cells."""
 
 import math
+import sys
+import threading
 from array import array
 
 import pytest
@@ -183,3 +185,36 @@ def test_twelve_thousand_keys_that_come_once_each_take_little_memory() -> None:
     tracemalloc.stop()
     assert held < 12e6
     assert history.row(12_399).raw("rare/12399/29") == 0.1
+
+
+def test_a_thread_that_reads_what_is_written_meanwhile_finds_every_cell_where_it_was() -> None:
+    table, written, wrong = Table(), [0], list[tuple[str, int, float]]()
+    interval = sys.getswitchinterval()
+
+    def read() -> None:
+        place = 0
+        while written[0] < 6 * ROWS:
+            place += 977
+            row = place % max(1, written[0])
+            for name, column in list(table.columns.items()):
+                told = column.at(row)
+                if told != row and (name != "late" or (row >= 2 * ROWS and row % 7 == 0)):
+                    wrong.append((name, row, told))
+            if "a" in table.columns and list(table.columns["a"][row : row + 2])[:1] != [float(row)]:
+                wrong.append(("slice", row, math.nan))
+
+    reader = threading.Thread(target=read)
+    sys.setswitchinterval(1e-5)
+    try:
+        reader.start()
+        for row in range(6 * ROWS):
+            values = {"a": float(row), "b": float(row)}
+            if row >= 2 * ROWS and row % 7 == 0:
+                values["late"] = float(row)
+            table.write(row, values)
+            written[0] = row + 1
+    finally:
+        sys.setswitchinterval(interval)
+        written[0] = 6 * ROWS
+        reader.join()
+    assert wrong == []
