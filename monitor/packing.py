@@ -57,7 +57,7 @@ class Packer:
 
 def packed(first: int, cells: "array[float]", exact: bool) -> Packed:
     """The cells, packed; `exact`, to the last digit."""
-    if cells.count(cells[0]) == len(cells):
+    if cells.tobytes() == cells[:1].tobytes() * len(cells):
         return Packed(first, len(cells), "d", (), cells[0])
     code = "f" if _fits_single(cells, exact) else "d"
     data = array(code, cells)

@@ -6,7 +6,7 @@ import threading
 from array import array
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rltop.models.step import Step
@@ -112,6 +112,7 @@ def test_what_was_read_of_the_newest_rows_stays_true_when_they_go_into_a_block()
     assert table.columns["a"][ROWS - 2 :] == array("d", [ROWS - 2, 5.0, 6.0])
 
 
+@example([0.0, -0.0], 0)
 @given(st.lists(st.floats(), min_size=1, max_size=50), st.integers(0, 9))
 def test_what_is_packed_to_the_last_digit_is_unpacked_to_the_last_digit(
     cells: list[float], times: int
