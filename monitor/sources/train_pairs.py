@@ -21,6 +21,8 @@ NAMED = re.compile(
 SPACED = re.compile(rf"(?P<name>[A-Za-z][\w./-]{{0,40}}(?:[ ][A-Za-z][\w./-]{{0,40}}){{0,2}})[ ]+{_VALUE}")
 """`train loss 2.5`, in the manner of nanoGPT."""
 CELLS = re.compile(r"\s*(?:,(?!\d)|[|;])\s*|\s+[-–—]+\s+|(?<![:=\s])\s{2,}")
+LONGEST = 10_000
+"""Characters of a cell: hundreds of pairs. What is longer is text, and slow to search."""
 SCALES = {"%": 0.01, "ms": 0.001, "min": 60.0}
 
 
@@ -38,6 +40,8 @@ def pairs_of(text: str) -> Pairs:
     raw: dict[str, float] = {}
     scaled: dict[str, float] = {}
     for cell in CELLS.split(text):
+        if len(cell) > LONGEST:
+            continue
         found = list(NAMED.finditer(cell)) or SPACED.finditer(cell)
         for match in found:
             number = number_of(match["value"].replace(",", ""))

@@ -1,5 +1,6 @@
 from datetime import datetime
 from pathlib import Path
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -187,3 +188,10 @@ def test_the_real_console(shared_data: Path) -> None:
 def test_no_mutated_line_makes_it_raise(insert: str, position: int) -> None:
     text = LINES[1]
     events_of([text[:position] + insert + text[position + 2 :], *LINES])
+
+
+def test_a_line_that_is_no_row_of_numbers_takes_no_time_however_long_it_is() -> None:
+    began = process_time()
+    steps = steps_of("Epoch 1/2, Step 1, Loss: 0.5", f"Epoch 1/2, Step 2, Loss: 0.4, nan{'a' * 400_000}")
+    assert [step.raw["Loss"] for step in steps] == [0.5, 0.4]
+    assert process_time() - began < 1.0
