@@ -15,7 +15,7 @@ from ..models.run import RunInfo
 from ..models.step import Eval, Step
 from .state import LOGS_KEPT, OPEN_ROWS, RunState
 
-LOGGED = frozenset({"wandb", "trackio", "mlflow"})
+LOGGED = frozenset({"wandb", "swanlab", "trackio", "mlflow"})
 NO_HOST = "localhost"
 LOGGED_BEHIND_S = 60.0
 """Trackers note GPUs every 10 to 15 s: by then another backend has long told again, if it still does."""

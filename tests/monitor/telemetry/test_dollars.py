@@ -128,12 +128,13 @@ def test_what_wandb_notes_of_a_host_that_is_read_at_first_hand_is_passed_over() 
     assert state.gpus["n"].backend == "wandb", "the other one has stopped"
 
 
-def test_gpus_that_a_tracker_noted_without_a_host_are_those_that_are_read_at_first_hand() -> None:
+@pytest.mark.parametrize("tracker", ["wandb", "swanlab", "trackio", "mlflow"])
+def test_gpus_that_a_tracker_noted_without_a_host_are_those_that_are_read_at_first_hand(tracker: str) -> None:
     state = RunState()
     for each in (
-        sample(0, 90, host="localhost", backend="mlflow"),
+        sample(0, 90, host="localhost", backend=tracker),
         sample(5, 90, host="n"),
-        sample(10, 90, host="localhost", backend="mlflow"),
+        sample(10, 90, host="localhost", backend=tracker),
     ):
         state = reduce(state, each)
     assert list(state.gpus) == ["n"], "counted once"
