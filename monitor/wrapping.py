@@ -40,6 +40,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(re.compile(rf"\[?{_DAY}(?:[.,]\d{{1,9}})?(?:Z|[+-]\d\d:?\d\d)?\]? "), 0.95),
 )
 WORDS = ("log", "message", "msg")
+MEASURED = ("step", "global_step", "train_step", "iteration", "epoch", "update", "loss", "reward")
 TIMES = ("time", "timestamp", "@timestamp", "ts")
 LOOKED_AT = 50
 ENOUGH = 3
@@ -147,8 +148,10 @@ def _of_json(text: str, at: float | None) -> tuple[str, float | None]:
     fields = cast("dict[str, object]", entry) if isinstance(entry, dict) else {}
     words = next((fields[key] for key in WORDS if isinstance(fields.get(key), str)), None)
     time = next((fields[key] for key in TIMES if isinstance(fields.get(key), str)), None)
-    if not isinstance(words, str) or not isinstance(time, str) or isinstance(fields.get("step"), int | float):
+    if not isinstance(words, str) or not isinstance(time, str):
         return text, at
+    if any(isinstance(fields.get(key), int | float) for key in MEASURED):
+        return text, at  # a row of metrics with a remark
     return words.rstrip("\r\n"), _time(stamp_of(time), at, zoned=True)
 
 

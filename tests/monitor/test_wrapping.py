@@ -82,8 +82,9 @@ def test_long_lines_that_kubernetes_cut_are_joined() -> None:
     ]
 
 
-def test_rows_with_a_step_are_no_carried_lines() -> None:
-    rows = [json.dumps({"step": n, "message": "fine", "time": ZULU, "loss": 0.5}) for n in range(5)]
+@pytest.mark.parametrize("key", ["step", "global_step", "epoch"])
+def test_rows_with_a_step_are_no_carried_lines(key: str) -> None:
+    rows = [json.dumps({key: n, "message": "fine", "time": ZULU, "loss": 0.5}) for n in range(5)]
     assert [line.text for line in bare(rows)] == rows
 
 
