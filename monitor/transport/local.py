@@ -8,6 +8,7 @@ can still be read to its end.
 
 import os
 import stat
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -43,6 +44,8 @@ class LocalFile:
         self._offset = 0
         self._before = b""
         """The last bytes before the offset: the fingerprint."""
+        self._sum = 0
+        """Check sum (CRC 32) of all bytes before the offset."""
         self._there_before: int | None = None
         """Size at our first look, or of what is being copied then: bytes up to here were written at a time
         that we do not know."""
@@ -75,8 +78,9 @@ class LocalFile:
             yield from self._rest(now)
             if there.st_size == 0 and self._fd is not None:
                 return
+            if not self._is_put_in_place():
+                self._begin_anew()
             self.close()
-            self._begin_anew()
         if there is not None:
             self._open(there)
         yield from self._rest(now)
@@ -127,6 +131,20 @@ class LocalFile:
             # Truncated, or written anew under the same inode; a shorter file gives fewer bytes here.
             self._begin_anew()
 
+    def _is_put_in_place(self) -> bool:
+        """Whether the new file is what we read, grown: what rsync and others that copy a log again and again
+        put in the place of the copy before. A file that was rotated away still has a name."""
+        try:
+            if self._fd is not None and os.fstat(self._fd).st_nlink > 0:
+                return False
+            with open(self._path, "rb", opener=_without_waiting) as file:
+                left, found = self._offset, 0
+                while left and (data := file.read(min(CHUNK_BYTES, left))):
+                    left, found = left - len(data), zlib.crc32(data, found)
+        except OSError:
+            return False
+        return not left and found == self._sum
+
     def _rest(self, now: float) -> Iterator[Chunk]:
         """What the handle has behind the offset, up to the size at this moment."""
         try:
@@ -142,6 +160,7 @@ class LocalFile:
                     self._grew_at = now
                 # All is noted before the chunk is given, so that a caller may stop here.
                 self._offset += len(data)
+                self._sum = zlib.crc32(data, self._sum)
                 self._before = (data if len(data) >= FINGERPRINT_BYTES else self._before + data)[
                     -FINGERPRINT_BYTES:
                 ]
@@ -155,7 +174,7 @@ class LocalFile:
 
     def _begin_anew(self) -> None:
         self._restarted = self._restarted or self._offset > 0
-        self._offset = 0
+        self._offset = self._sum = 0
         self._before = b""
         self._there_before = 0
 
@@ -169,6 +188,10 @@ class LocalFile:
             self.state, self.reason = "denied", "no permission to read it"
         else:
             self.state, self.reason = "lost" if seen else "denied", error.strerror or str(error)
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)  # a pipe may have come in between
 
 
 def _identity(there: os.stat_result) -> tuple[int, int]:

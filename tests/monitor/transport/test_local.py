@@ -274,6 +274,27 @@ def test_the_same_content_written_again_in_place_is_no_news(tmp_path: Path) -> N
         assert list(transport.read(NOW)) == [Chunk(b"step 2\n", NOW)]
 
 
+def test_a_grown_copy_put_in_the_place_of_the_one_before_is_read_on(tmp_path: Path) -> None:
+    log, copy = tmp_path / "run.log", tmp_path / ".run.log.x7Yz"
+    log.write_bytes(b"step 1\n" * 50_000)
+    with following(log) as transport:
+        list(transport.read(NOW))
+        copy.write_bytes(b"step 1\n" * 50_000 + b"step 2\n")
+        copy.rename(log)  # as rsync does
+        assert list(transport.read(NOW + 1)) == [Chunk(b"step 2\n", NOW + 1)]
+
+
+@pytest.mark.parametrize("content", [b"step 0\nstep 9\nstep 2\n", b"step 1\n"])
+def test_a_copy_that_differs_or_is_shorter_is_read_from_its_start(tmp_path: Path, content: bytes) -> None:
+    log, copy = tmp_path / "run.log", tmp_path / ".run.log.x7Yz"
+    log.write_bytes(b"step 1\nstep 9\n")
+    with following(log) as transport:
+        list(transport.read(NOW))
+        copy.write_bytes(content)
+        copy.rename(log)
+        assert list(transport.read(NOW + 1)) == [Chunk(content, NOW + 1, restarted=True)]
+
+
 def test_a_folder_in_place_of_the_file_is_a_state_and_passes(tmp_path: Path) -> None:
     log = tmp_path / "run.log"
     log.write_bytes(b"one\n")
