@@ -89,6 +89,8 @@ class History:
         self.progress = array("I")
         """Rows that count as progress: without those that a restart made void. In order of arrival."""
         self.trained_upper_bound = False
+        self._broken: dict[str, float] = {}
+        """What `nonfinite` has of the last such row. Where a key is NaN in every row, all share it."""
         self._numbers = RowNumbers(self.steps)
         self._ascending = True
         """Whether the steps of `progress` are in order, as they nearly always are."""
@@ -159,8 +161,12 @@ class History:
 
     def _note_nonfinite(self, index: int, values: Iterable[tuple[str, float | None]]) -> None:
         broken = {name: value for name, value in values if value is not None and not math.isfinite(value)}
-        if broken:  # or the sum alone was too large
-            self.nonfinite.setdefault(index, {}).update(broken)
+        if not broken:
+            return  # the sum alone was too large
+        broken = {**self.nonfinite.get(index, {}), **broken}
+        if repr(broken) == repr(self._broken):  # as NaN is no NaN's equal
+            broken = self._broken
+        self.nonfinite[index] = self._broken = broken
 
 
 class RowNumbers:

@@ -60,11 +60,14 @@ class Series:
         return [x for x, _ in pairs], [y for _, y in pairs]
 
     def _extend(self, rows: "array[int]", steps: Sequence[float], column: Sequence[float]) -> None:
+        if not rows:
+            return
         xs, ys = self._xs, self._ys
-        known = min(len(column), len(steps))
+        first, known = rows[0], min(len(column), len(steps))
+        cells = column[first : rows[-1] + 1]  # in one go, which is many times as fast as one by one
         newest = xs[-1] if xs else -math.inf
         for row in rows:
-            if row < known and math.isfinite(value := column[row]):
+            if row < known and math.isfinite(value := cells[row - first]):
                 step = steps[row]
                 if step != step:
                     continue

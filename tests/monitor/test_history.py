@@ -53,6 +53,15 @@ def test_a_logged_nan_stays_in_the_raw_series() -> None:
     assert grad == math.inf
 
 
+def test_rows_with_the_same_nan_share_the_note_of_it() -> None:
+    history = History()
+    for step in range(3):
+        history.write(Step(step=step, raw={"loss": float("nan"), "lr": 1.0}))
+    history.write(Step(step=2, kl=math.inf))
+    assert history.nonfinite[0] is history.nonfinite[1]
+    assert (history.row(1).nonfinite.keys(), history.row(2).nonfinite.keys()) == ({"loss"}, {"loss", "kl"})
+
+
 def test_a_restart_takes_the_void_steps_out_of_progress_but_keeps_their_rows() -> None:
     history = History()
     for step in range(5):
