@@ -31,6 +31,11 @@ def test_every_format_says_how_it_has_its_steps() -> None:
     assert [form.name for form in formats() if not form.tells.steps] == []
 
 
+def test_no_format_is_asked_twice() -> None:
+    names = [form.name for form in formats()]
+    assert sorted(set(names)) == sorted(names)
+
+
 def logs(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.stat().st_size < LARGEST and path.suffix in SUFFIXES:
