@@ -11,7 +11,6 @@ from struct import Struct
 NAN = math.nan
 ROWS = 4096
 """In a block. The newest rows are all of one block."""
-
 MISFITS = 8
 """Other names are the usual ones once one row in so many has not those that were."""
 
