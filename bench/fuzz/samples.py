@@ -135,7 +135,7 @@ def samples() -> dict[str, list[Sample]]:
     return {
         "..recorder:FORMAT": [made("run.rltop", _record)],
         ".tinker:FORMAT": [tinker, {"metrics.jsonl": tinker["metrics.jsonl"]}],
-        ".tinker:CONSOLE": [text("tinker_console.log")],
+        ".tinker.console:FORMAT": [text("tinker_console.log")],
         ".verl:CONSOLE": [console, steps],
         ".verl:FILE_LOGGER": [logger],
         ".verl:FOLDER": [{**console, **logger, **hydra}],

@@ -14,7 +14,7 @@ from ..source import Format
 BUILT_IN = (
     "..recorder:FORMAT",
     ".tinker:FORMAT",
-    ".tinker:CONSOLE",
+    ".tinker.console:FORMAT",
     ".verl:CONSOLE",
     ".verl:FILE_LOGGER",
     ".verl:FOLDER",

@@ -2,7 +2,6 @@
 
 from ...source import Format
 from ...tells import Tells
-from . import console
 from .folder import open_run
 from .recognise import score
 
@@ -19,15 +18,3 @@ TELLS = Tells(
 )
 READS = ("metrics.jsonl", "config.json", "checkpoints.jsonl", "logs.log")
 FORMAT = Format(name="Tinker run", score=score, open=open_run, tells=TELLS, reads=READS)
-CONSOLE_TELLS = Tells(
-    steps="title of the table",
-    total="`progress/done_frac`, planned batches",
-    tokens="`env/all/total_ac_tokens`, `tokens/*`",
-    length="`env/all/ac_tokens_per_turn`",
-    clip="where the mean is the cap",
-    reward="`env/all/reward/total`",
-    time="`time/total`",
-    config="command line",
-    state="last step of the plan",
-)
-CONSOLE = Format(name="Tinker console", score=console.score, open=console.open_console, tells=CONSOLE_TELLS)

@@ -12,7 +12,8 @@ from typing import cast
 from ....models.event import Event
 from ....models.run import RunInfo
 from ...filesource import FileSource
-from ...source import Line, Probe, Source
+from ...source import Format, Line, Probe, Source
+from ...tells import Tells
 from ...transport import open_transport
 from ..logtime import stamp_of
 from ..verl.rayline import without_colour
@@ -141,3 +142,17 @@ def _names(folder: Path) -> list[str]:
         return sorted(entry.name for entry in folder.iterdir())
     except OSError:
         return []
+
+
+TELLS = Tells(
+    steps="title of the table",
+    total="`progress/done_frac`, planned batches",
+    tokens="`env/all/total_ac_tokens`, `tokens/*`",
+    length="`env/all/ac_tokens_per_turn`",
+    clip="where the mean is the cap",
+    reward="`env/all/reward/total`",
+    time="`time/total`",
+    config="command line",
+    state="last step of the plan",
+)
+FORMAT = Format(name="Tinker console", score=score, open=open_console, tells=TELLS)

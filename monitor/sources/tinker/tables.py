@@ -95,7 +95,7 @@ class Tables:
             number = number_of(text)
             key = _whole(name)
             if key and number is not None and not (key in RATES and number == 0):
-                values[key] = int(number) if text.isdecimal() else number
+                values[key] = int(number) if text.isdecimal() and number < 2**53 else number
         self._cells = []
         if not values:
             return ""

@@ -16,7 +16,8 @@ from rltop.models.event import Ended, Event, LogLine, Restart
 from rltop.models.run import RunInfo
 from rltop.models.step import Eval, Step
 from rltop.monitor.source import Line, Parser
-from rltop.monitor.sources.tinker import CONSOLE, FORMAT
+from rltop.monitor.sources.tinker import FORMAT
+from rltop.monitor.sources.tinker.console import FORMAT as CONSOLE
 from rltop.monitor.sources.tinker.console import ConsoleParser
 from rltop.monitor.target import probe
 
