@@ -27,6 +27,10 @@ FURTHEST_FIRST = 20
 """A bar that goes from 0 to beyond this at once belongs to a run that was resumed."""
 ROWS_OF_A_RIVAL = 2
 COUNTED = "the log has no progress bar that tells the steps of its rows: each row is counted as one step"
+SILENT = (
+    "the progress bar stands at step {}, but the log has no row of the trainer: its output was held back"
+    " (PYTHONUNBUFFERED=1 lets it through), or goes to another file or a tracker"
+)
 MOST_TIMES = 10_000
 OWN_STEPS = ("step", "global_step")
 LONGEST_ROW = 64 * 1024
@@ -94,6 +98,8 @@ class TrlConsoleParser:
         """Rows that wait for a bar, and a traceback that the log ends in."""
         yield from self._tell(self._numbers.flush())
         yield from self._counted()
+        if self._stands and not self._before and not self._numbers.last:
+            yield from self._rows.learn(RunInfo(notes=(SILENT.format(self._stands),)))
         yield from self._faults.flush()
 
     def restart(self) -> Iterator[Event]:

@@ -84,6 +84,15 @@ def test_a_row_for_ten_steps_is_told_as_ten_steps_once_that_is_sure() -> None:
     assert any("one row for 10 steps" in note for note in state.info.notes)
 
 
+def test_a_log_that_has_only_its_bar_says_where_the_rows_may_be() -> None:
+    silent = [bar(0), *("\r" + bar(n) for n in range(1, 13))]
+    (note,) = state_of(events_of(silent)).info.notes
+    assert "stands at step 12" in note
+    assert "PYTHONUNBUFFERED" in note
+    for spoken in ([*silent, row(1000.0), bar(12)], [bar(0)]):
+        assert not [note for note in state_of(events_of(spoken)).info.notes if "PYTHONUNBUFFERED" in note]
+
+
 def test_without_any_bar_rows_are_counted() -> None:
     assert steps_of(events_of([row(100.0), row(220.0), row(300.0)], flush=False)) == [1, 2, 3]
 
