@@ -98,7 +98,7 @@ class TrlConsoleParser:
         """Rows that wait for a bar, and a traceback that the log ends in."""
         yield from self._tell(self._numbers.flush())
         yield from self._counted()
-        if self._stands and not self._before and not self._numbers.last:
+        if self._stands and not (self._before or self._numbers.last or self._over):
             yield from self._rows.learn(RunInfo(notes=(SILENT.format(self._stands),)))
         yield from self._faults.flush()
 

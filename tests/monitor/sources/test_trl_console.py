@@ -89,7 +89,8 @@ def test_a_log_that_has_only_its_bar_says_where_the_rows_may_be() -> None:
     (note,) = state_of(events_of(silent)).info.notes
     assert "stands at step 12" in note
     assert "PYTHONUNBUFFERED" in note
-    for spoken in ([*silent, row(1000.0), bar(12)], [bar(0)]):
+    summary = "{'train_runtime': 60.0, 'train_loss': 0.5, 'epoch': 1.0}"
+    for spoken in ([*silent, row(1000.0), bar(12)], [bar(0)], [*silent, summary]):
         assert not [note for note in state_of(events_of(spoken)).info.notes if "PYTHONUNBUFFERED" in note]
 
 
