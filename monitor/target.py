@@ -39,6 +39,10 @@ class TargetError(Exception):
     """The input cannot be used; the message is one line with the file, the reason and what to do."""
 
 
+class SeveralRuns(TargetError):
+    """A folder holds several runs where one is meant: to wait does not help."""
+
+
 def probe(path: Path, head_bytes: int = HEAD_BYTES, tail_bytes: int = TAIL_BYTES) -> Probe:
     """Look at a file or folder once, for all formats; of a file, at this much of its beginning and end.
 
@@ -176,7 +180,7 @@ def _open_inside(folder: Path) -> Sequence[Source]:
     if len(runs) > 1:
         names = ", ".join(str(path.relative_to(folder)) for path, _ in runs[:5])
         more = f" and {len(runs) - 5} more" if len(runs) > 5 else ""
-        raise TargetError(f"{folder}: holds {len(runs)} runs; name one of {names}{more}")
+        raise SeveralRuns(f"{folder}: holds {len(runs)} runs; name one of {names}{more}")
     path, form = runs[0]
     others = [other for other in found if other[1] != path and other[0] >= LIKELY]
     return _with_others(folder, path, form, others) if others else form.open(path)

@@ -50,7 +50,7 @@ def speed(word: str) -> float:
     """How many times as fast, such as `60` or `60x`."""
     value = number(word.rstrip("x×"))
     if not 0 < value <= 1e6:
-        raise ArgumentTypeError(f"{word}: must be above 0")
+        raise ArgumentTypeError(f"{word}: must be above 0 and at most 1,000,000")
     return value
 
 

@@ -60,7 +60,7 @@ def follow(
     telling = Telling(args, settings.notify)
     telling.open(check=True)
     try:
-        sources = (*waiting_sources_of(target, also=args.also), *([gpus] if gpus else []))
+        sources = (*waiting_sources_of(target, also=args.also, chosen=False), *([gpus] if gpus else []))
     except TargetError as error:
         return complain(str(error))
     session = Session(

@@ -69,26 +69,38 @@ def followed(target: str) -> Sequence[Source]:
 
 
 def waiting_sources_of(
-    target: str, pipe: int = 0, also: Sequence[str] = (), renews: bool = True
+    target: str, pipe: int = 0, also: Sequence[str] = (), renews: bool = True, chosen: bool = True
 ) -> Sequence[Source]:
     """The sources of a target that may still have to come; for `-`, what is piped into descriptor `pipe`.
 
     `also` are further logs of the same run. `renews`: a run that takes its place in the log is followed then.
+    `chosen`: whether the target is known to be one run, or may become it.
 
     Raises:
-        TargetError: one of them names a place, and its words mean nothing there.
+        TargetError: one of them names a place, and its words mean nothing there; or, where it is not
+            `chosen`, one is a folder of several runs.
     """
     from ..monitor.pending import PendingSource
+    from ..monitor.target import SeveralRuns, TargetError, open_target
 
     if also:
-        return _together([(one, waiting_sources_of(one, pipe, renews=False)) for one in (target, *also)])
+        parts = [(one, waiting_sources_of(one, pipe, renews=False, chosen=chosen)) for one in (target, *also)]
+        return _together(parts)
 
     if target == "-":
         return open_pipe(pipe)
     place = place_of(target)
     if place is not None:
         return open_place(place, target)
-    return (PendingSource(Path(target), renews=renews),)
+    opened: Sequence[Source] = ()
+    if not chosen:
+        try:
+            opened = open_target(Path(target))
+        except SeveralRuns:
+            raise
+        except TargetError:
+            pass  # it may still come
+    return (PendingSource(Path(target), opened, renews=renews),)
 
 
 def _together(named: Sequence[tuple[str, Sequence[Source]]]) -> Sequence[Source]:

@@ -213,6 +213,19 @@ def test_what_is_waited_for_is_told_since_it_may_be_a_wrong_name(
     assert line == f"rltop: waiting: {gone}: no such file or folder\n"
 
 
+@pytest.mark.parametrize("words", [("follow",), ("--plain",)])
+def test_a_folder_of_several_runs_is_not_waited_for_to_become_one(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
+    for name, score in (("a", 1.0), ("b", 2.0)):
+        (tmp_path / name).mkdir()
+        rows = [json.dumps({"step": step, "reward": score + step}) for step in range(3)]
+        (tmp_path / name / "metrics.jsonl").write_text("\n".join(rows))
+    done = run(*words, str(tmp_path))
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "holds 2 runs; name one of a/metrics.jsonl, b/metrics.jsonl" in done.stderr
+
+
 def test_the_demo_without_a_terminal_prints_the_replay_as_lines() -> None:
     done = run("demo")
     assert done.returncode == 0
