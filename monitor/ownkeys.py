@@ -21,7 +21,7 @@ TELLING: tuple[tuple[str, frozenset[str], frozenset[str]], ...] = tuple(
         (
             "response_length_mean",
             "len length lens lengths tokens",
-            "prompt prompts max min std time sec eval val",
+            "prompt prompts max min std total time s sec second throughput eval val",
         ),
         (
             "reward_mean",

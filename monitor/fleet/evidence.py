@@ -30,6 +30,8 @@ SAME = 2e-3
 """Relative difference up to which two numbers are the same: one log prints fewer digits than the other."""
 ROUNDED = 6e-4
 """Numbers printed with three decimals may differ by this; that they agree then says nothing either."""
+AS_PERCENT = 5e-3
+"""Relative difference of a percentage and a share of two decimals."""
 MOST_STEPS = 64
 """Common steps looked at."""
 FEW_STEPS, FEW_KEYS, FEW_PAIRS = 3, 2, 6
@@ -150,10 +152,16 @@ def _of_attempt(left: Values, right: Values) -> tuple[set[str], set[str]]:
         a, b = left[key], right[key]
         off = abs(a - b)
         if off > SAME * max(abs(a), abs(b)) and off > ROUNDED:
-            differ.add(key)
+            if not (_is_percent(a, of=b) or _is_percent(b, of=a)):
+                differ.add(key)
         elif off <= SAME * max(abs(a), abs(b)) and is_telling(a):
             agree.add(key)
     return agree, differ
+
+
+def _is_percent(percent: float, of: float) -> bool:
+    """Whether one log may have in percent what the other has as a share: no evidence either way."""
+    return abs(percent - 100 * of) <= AS_PERCENT * abs(percent)
 
 
 def is_telling(value: float) -> bool:

@@ -75,6 +75,11 @@ def test_a_telling_name_is_suggested_and_not_assumed(tmp_path: Path) -> None:
     assert any('[keys] response_length_mean = "my/len"' in note for note in report(frame).input.notes)
 
 
+def test_a_rate_and_a_total_are_no_lengths(tmp_path: Path) -> None:
+    frame = look(log(tmp_path / "a.jsonl", tokens_per_second_per_gpu=900.0, total_tokens=9e6), Settings())
+    assert not any("[keys] response_length" in note for note in report(frame).input.notes)
+
+
 def test_nothing_is_suggested_for_what_was_recognised(tmp_path: Path) -> None:
     frame = look(log(tmp_path / "a.jsonl", response_length_mean=512.0, other_len=3.0), Settings())
     assert not any("[keys]" in note for note in report(frame).input.notes)

@@ -56,6 +56,20 @@ def test_a_console_that_prints_three_decimals_agrees_with_a_file_that_has_all() 
     assert compare(telling(*printed), telling(*steps_of(3, 12))).same is True
 
 
+def test_a_share_and_the_same_in_percent_say_nothing_against_one_run() -> None:
+    shares = [0.631, 0.648, 0.702, 0.717, 0.733, 0.751, 0.768, 0.794]
+    extra = [{"format": share, "truncated": share / 8} for share in shares]
+    one, other = (
+        [
+            part(step).model_copy(update={"raw": {**step.raw, **{k: by * v for k, v in told.items()}}})
+            for step, told in zip(steps_of(1, 8), extra, strict=True)
+        ]
+        for by in (1, 100)
+    )
+    assert compare(telling(*one), telling(*other)).same is True
+    assert compare(telling(*steps_of(1, 8)), telling(*steps_of(2, 8))).same is False
+
+
 def test_the_same_seed_run_again_is_another_run_since_its_times_differ() -> None:
     again = [
         step.model_copy(

@@ -144,7 +144,7 @@ async def test_the_first_rows_are_there_before_everything_has_been_read(tmp_path
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert frames[0].totals.reading
+    assert next(frame for frame in frames if frame.rows).totals.reading
     assert len(frames[-1].rows) == 4
 
 
