@@ -17,12 +17,13 @@ from .flags import complain, gpus_of, has_screen, on_screen, settings_of
 from .telling import Telling
 
 if TYPE_CHECKING:
+    from ..monitor.fleet.discover import Found
     from ..monitor.session import Session
     from ..monitor.telemetry.source import GpuSource
     from .fleet import Fleet
 
 LOOK_S = 1.0
-"""How long a folder is looked through for one run, before it is shown as one of many."""
+"""How long the folders named are looked through in all for one run each, before they are shown as of many."""
 
 
 def run(args: argparse.Namespace) -> int:
@@ -147,7 +148,8 @@ class Opening:
             ManyRuns: several are named, or lie below the folder or in the database named; or none does yet.
         """
         if len(self._targets) > 1:
-            stores = [target for target in self._targets if _holds_several(target)]
+            each_s = LOOK_S / len(self._targets)
+            stores = [target for target in self._targets if _holds_several(target, each_s)]
             named = [target for target in self._targets if target not in stores]
             raise ManyRuns(self._fleet(named, [Path(store) for store in stores]))
         target = self._targets[0] if self._targets else "."
@@ -175,24 +177,24 @@ class Opening:
         return Opening([target], self._args, self._settings, gpus=gpus, also=also, one=True)
 
 
-def _holds_several(target: str) -> bool:
-    """Whether a target is a database of several runs."""
+def _holds_several(target: str, seconds: float = LOOK_S) -> bool:
+    """Whether a target is a database or a folder of several runs, or takes longer to be looked through."""
     if target == "-" or place_of(target) is not None:
         return False
     from ..monitor.target import runs_in
 
-    return len(runs_in(Path(target))) > 1
+    path = Path(target)
+    if not path.is_dir():
+        return len(runs_in(path)) > 1
+    found, complete = _runs_below(path, seconds)
+    return len(found) > 1 or not complete
 
 
 def only_run_below(folder: Path) -> Path | None:
     """The run that a folder is, or the only one that lies below it; None where there are several, or none."""
-    from ..monitor.clock import SystemClock
-    from ..monitor.fleet.discover import Discovery
     from ..monitor.target import TargetError, open_target
 
-    search = Discovery([folder], SystemClock())
-    complete = search.look(LOOK_S)
-    found = search.found
+    found, complete = _runs_below(folder, LOOK_S)
     if len(found) > 1 or not complete:
         return None
     try:
@@ -200,3 +202,13 @@ def only_run_below(folder: Path) -> Path | None:
     except TargetError:
         return found[0].path if found else None
     return folder
+
+
+def _runs_below(folder: Path, seconds: float) -> "tuple[Sequence[Found], bool]":
+    """The runs found below a folder in this time, and whether that was enough for all of it."""
+    from ..monitor.clock import SystemClock
+    from ..monitor.fleet.discover import Discovery
+
+    search = Discovery([folder], SystemClock())
+    complete = search.look(seconds)
+    return search.found, complete

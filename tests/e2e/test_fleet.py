@@ -150,6 +150,15 @@ async def test_the_only_run_below_a_folder_is_opened_though_it_is_told_in_two_lo
         await until(pilot, app, "HEALTH", "step 19")
 
 
+async def test_of_several_folders_named_each_run_is_shown(tmp_path: Path) -> None:
+    tinker_run(tmp_path / "first" / "a")
+    verl_console(tmp_path / "first" / "b.log", range(1, 30))
+    verl_console(tmp_path / "second" / "c.log", range(1, 20), shift=0.5)
+    app = opened(str(tmp_path / "first"), str(tmp_path / "second"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, app, "3 runs", "b.log", "second")
+
+
 async def test_an_empty_folder_waits_and_shows_what_begins(tmp_path: Path) -> None:
     app = opened(str(tmp_path))
     async with app.run_test(size=(120, 40)) as pilot:
