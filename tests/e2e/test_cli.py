@@ -235,6 +235,15 @@ def test_the_demo_without_a_terminal_prints_the_replay_as_lines() -> None:
     assert "reconstructed" in done.stderr
 
 
+@pytest.mark.parametrize("name", ["log_history.csv", "roll.log", "train_bar.log", "trl.log"])
+def test_a_replay_comes_to_the_same_dollars_as_a_look_where_not_all_steps_have_a_time(name: str) -> None:
+    log = Path(__file__).parents[2] / "bench" / "fuzz" / "samples" / name
+    words = (str(log), "--gpus", "8", "--usd-per-gpu-hour", "3.6")
+    spent_usd = json.loads(run("check", *words, "--json").stdout)["cost"]["spent_usd"]
+    last = run("replay", *words, "--plain").stdout.splitlines()[-1]
+    assert f"${spent_usd:.2f} so far" in last
+
+
 def test_a_replay_starts_at_the_step_it_is_told(demo: Path) -> None:
     lines = run("replay", str(demo / "gsm8k-tinker"), "--plain", "--from-step", "50").stdout.splitlines()
     assert lines[0].startswith("step 50/58")
