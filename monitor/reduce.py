@@ -1,5 +1,8 @@
 """The fold: reduce(state, event) -> state. Pure but for the shared, append-only history."""
 
+from collections.abc import Callable, Mapping
+from operator import itemgetter
+
 from ..models.event import (
     Ended,
     Event,
@@ -12,13 +15,16 @@ from ..models.event import (
 )
 from ..models.gpu import GpuSample, Serving
 from ..models.run import RunInfo
-from ..models.step import Eval, Step
+from ..models.step import COLUMNS, Eval, Step
 from .state import LOGS_KEPT, OPEN_ROWS, RunState
 
 LOGGED = frozenset({"wandb", "swanlab", "trackio", "mlflow"})
 NO_HOST = "localhost"
 LOGGED_BEHIND_S = 60.0
 """Trackers note GPUs every 10 to 15 s: by then another backend has long told again, if it still does."""
+AMOUNTS = ("duration_s", *(name for name in COLUMNS if name.endswith("_tokens")))
+"""What is paid for. Below zero it is no amount: a clock was set back, or a counter has overflowed."""
+_amounts: Callable[[Mapping[str, object]], tuple[float | None, ...]] = itemgetter(*AMOUNTS)
 
 
 def reduce(state: RunState, event: Event) -> RunState:
@@ -86,6 +92,10 @@ def close(state: RunState) -> RunState:
 
 def _step(state: RunState, event: Step) -> RunState:
     history = state.history
+    if min(filter(None, _amounts(event.__dict__)), default=0.0) < 0.0:
+        event = event.model_copy(
+            update={name: None for name in AMOUNTS if (getattr(event, name) or 0.0) < 0.0}
+        )
     index = history.write(event)
     reliable, why = state.clip_reliable, state.clip_why
     if event.clip_reliable is not None:

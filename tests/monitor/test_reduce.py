@@ -32,6 +32,11 @@ def test_a_report_without_notes_or_configuration_takes_none_away() -> None:
     assert state.info.notes == ("x",)
 
 
+def test_an_amount_below_zero_is_unknown() -> None:
+    row = fold(Step(step=1, duration_s=-3.0, sampled_tokens=-2.0e9, trained_tokens=5.0)).history.row(0)
+    assert [row.get(name) for name in ("duration_s", "sampled_tokens", "trained_tokens")] == [None, None, 5.0]
+
+
 def test_a_complete_step_closes_its_row_and_all_before_it() -> None:
     state = fold(Step(step=1, complete=False), Step(step=2, complete=True))
     assert state.closed == 2
