@@ -23,6 +23,8 @@ FIRST_STEP = 1
 """Runs count from 0 or from 1: what goes back to a later step is resumed, and its earlier steps stand."""
 DATABASE = b"SQLite format 3\0"
 """Such a file changes at its beginning whatever is written into it."""
+DOCUMENTS = (".json", ".yaml")
+"""Files that are written anew as a whole, whatever changes in them."""
 HEAD_BYTES = 256 * 1024
 """Of a file's beginning, to know it again by: two runs that print the same settings differ by then."""
 
@@ -48,9 +50,10 @@ class Beginnings:
 
     def look(self, events: Iterable[Event]) -> NewRun | None:
         """Take in what was told last; another run, where that is what the log now holds."""
-        before, back_to, told = self._steps, FIRST_STEP + 1, False
+        before, back_to, told, news = self._steps, FIRST_STEP + 1, False, False
         for event in events:
             if isinstance(event, SourceStatus):
+                news = True
                 self._path = self._path or ("" if event.source in BESIDE else event.path)
             elif isinstance(event, Restart):
                 back_to = min(back_to, event.from_step)
@@ -65,7 +68,10 @@ class Beginnings:
                 note=f"{name} was emptied and another run begun in it: the one before, which had come to step"
                 f" {before[1]}, is not in these figures"
             )
-        if told:
+        if before is None and news and self._is_another(kept=False):
+            name = os.path.basename(self._path)
+            return NewRun(note=f"{name} was emptied and begun again, before the first step of what was in it")
+        if told or (news and before is None and not self._path.endswith(DOCUMENTS)):
             self._take_note()
         return None
 

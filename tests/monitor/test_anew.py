@@ -207,3 +207,31 @@ def test_another_training_in_a_trainer_state_is_followed_and_a_save_of_one_is_no
     save(5, 0.25)
     frame = watched.look()
     assert (frame.state.steps_done, frame.health.reward, len(notes(frame))) == (5, 0.25, 1)
+
+
+def test_a_run_that_failed_before_its_first_step_leaves_nothing_to_the_next_in_its_log(
+    tmp_path: Path,
+) -> None:
+    log = tmp_path / "train.log"
+    head = "python3 -m verl.trainer.main_ppo trainer.total_training_steps={} data.train_batch_size=128\n"
+    log.write_text(head.format(30) + "Traceback (most recent call last):\n  in main\nValueError: no\n" * 3)
+    watched = Watched(log)
+    assert watched.look().info.total_steps == 30
+    log.write_text(head.format(435).replace("trainer.total_training_steps=435 ", ""))
+    watched.look()
+    with log.open("a") as file:
+        file.write(console(range(1, 3)).partition("\n")[2])
+    frame = watched.look()
+    assert (frame.info.total_steps, frame.state.steps_done) == (None, 2)
+    (note,) = [note for note in report(frame).input.notes if "begun again" in note]
+    assert note.startswith("train.log was emptied")
+
+
+def test_a_log_that_grows_before_its_first_step_is_one_run(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    text = console(range(1, 3)).replace("\n", "\nloading the model\n" * 50, 1)
+    watched = Watched(log)
+    for end in range(1, len(text), 7):
+        log.write_text(text[:end])
+        watched.look()
+    assert not [note for note in report(watched.look()).input.notes if "begun again" in note]
