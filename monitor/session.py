@@ -15,14 +15,12 @@ from .pipeline import Pipeline
 from .reader import Reader
 from .recorder import Recorder
 from .source import Source
-from .status import last_sign_of_life
+from .status import LEFT_S, last_sign_of_life
 
 POLL_S = 0.5
 """Pause between looks at the files. Steps take seconds to minutes; NFS has no cheaper way."""
 TICK_S = 1.0
 """With nothing new, a frame is made this often, for what depends on the time alone."""
-LEFT_S = 86_400.0
-"""A log that has been silent for longer was left: nobody waits for its next line."""
 BATCH, LARGEST_BATCH = 256, 2048
 """Events folded between two looks at the screen while a long log is caught up with: first few, for an early
 picture, then more, since a picture costs as much as a hundred events.

@@ -9,6 +9,8 @@ MIN_SILENCE_S = 120.0
 """Nothing is called stalled sooner than this after its last sign of life."""
 UNTIMED_SILENCE_S = 1800.0
 """As long as fewer than three steps have been timed: loading a model takes its time."""
+LEFT_S = 86_400.0
+"""A log that has been silent for longer was left: it costs no more, and nobody waits for its next line."""
 COPIED_AFTER_S = 3 * 3600.0
 SLOW_STEPS = 3.0
 """How many slow steps (the 95th percentile of the last 50) may pass before silence means a stall."""

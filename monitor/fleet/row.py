@@ -9,10 +9,8 @@ from ...models.fleet import FleetRow
 from ...models.run import RunInfo
 from ...models.value import Quantiles
 from ..frame import Frame
-from ..status import last_sign_of_life
+from ..status import LEFT_S, last_sign_of_life
 
-LEFT_S = 86_400.0
-"""A run that has been silent for longer was left: it will cost no more."""
 TREND = 24
 """Values kept of the response length."""
 PROJECT_KEYS = (
