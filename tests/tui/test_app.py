@@ -279,6 +279,12 @@ async def test_a_crash_says_why_and_projects_no_end() -> None:
     assert "ends in" not in text
 
 
+async def test_a_run_that_stands_still_ends_at_no_time_but_has_so_much_to_go() -> None:
+    text = "\n".join(await read(replace(frames.verl(), status="stalled"), (80, 24)))
+    assert "to go 3h 51m ±52m" in text
+    assert "ends in" not in text
+
+
 async def test_a_finished_run_has_one_price() -> None:
     text = "\n".join(await read(replace(frames.tinker(59), status="finished"), (80, 24)))
     assert "$12.6" in text

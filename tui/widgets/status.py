@@ -112,8 +112,9 @@ def _end(frame: Frame) -> Line:
         return ()
     remaining = frame.projection.remaining_s
     if remaining is not None:
+        # Only what goes on ends: of a run that stands still there is so much to go, once it does.
         return (
-            Span("ends in ", "dim"),
+            Span("ends in " if frame.status == "running" else "to go ", "dim"),
             Span(text.duration_compact(remaining.p50), "projected"),
             Span(f" {_spread(remaining)}", "dim"),
         )
