@@ -82,12 +82,12 @@ class Account:
     def bill(self) -> Bill:
         """The bill when the newest row closed."""
         if self._bill is None:
-            self._bill = self.bill_of(self._state, None)
+            self._bill = self.bill_of(self._state, self.elapsed_s(self._state, None))
         return self._bill
 
-    def bill_of(self, state: RunState, since_last_step_s: float | None) -> Bill:
-        """The bill `since_last_step_s` after the newest row."""
-        bill = self.ledger.bill(state, self.elapsed_s(state, since_last_step_s))
+    def bill_of(self, state: RunState, elapsed_s: float | None) -> Bill:
+        """The bill `elapsed_s` wall seconds after the run began."""
+        bill = self.ledger.bill(state, elapsed_s)
         note = self._timekeeper.note if bill.basis == "gpu-hours" else None
         return bill.model_copy(update={"notes": (*bill.notes, note)}) if note else bill
 

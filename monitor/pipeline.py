@@ -92,7 +92,7 @@ class Pipeline:
         paid_s = since_s if self._watched or status == "running" else None
         account = self._account
         elapsed_s = account.elapsed_s(self.state, paid_s)
-        bill = account.bill_of(self.state, paid_s)
+        bill = account.bill_of(self.state, elapsed_s)
         budget_usd = self.settings.budget_usd
         if status == "finished":
             projection = account.projector.finished(bill.spent_usd, budget_usd)

@@ -73,7 +73,7 @@ class Ledger:
 
     def spent_usd(self, state: RunState, elapsed_s: float | None) -> float | None:
         """The bill's sum alone, without its lines where these are not needed for it."""
-        if self.pricing.by_gpu_hours and not (self.pricing.usd_per_hour is None and self._is_logged(state)):
+        if self.pricing.by_gpu_hours and self.pricing.usd_per_hour is not None:
             return self._hours_usd(self.phases.wall_s(elapsed_s))
         return self.bill(state, elapsed_s).spent_usd
 

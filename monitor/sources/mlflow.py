@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ...models.event import Ended, Event, LogLine
 from ...models.run import ConfigValue, RunInfo
 from ..source import Format, Held, Probe, Source
-from ..tells import Tells
+from ..tells import tells_of_tracker
 from .sqlitefile import columns_of
 from .tracked import TrackedRun
 from .trackergpus import gpus_of
@@ -172,14 +172,9 @@ def _store(path: Path, run: str) -> "MlflowFiles | MlflowDatabase":
     return MlflowDatabase(path, run)
 
 
-_FRAMEWORKS = "by the keys of the framework"
-TELLS = Tells(
+TELLS = tells_of_tracker(
     steps="`step` of the metric",
     total="parameters",
-    tokens=_FRAMEWORKS,
-    length=_FRAMEWORKS,
-    clip=_FRAMEWORKS,
-    reward=_FRAMEWORKS,
     time="`timestamp` of the metric",
     gpus="system metrics; parameters",
     config="parameters",

@@ -14,7 +14,7 @@ from pathlib import Path
 from ...models.event import Ended, Event, LogLine, SourceStatus
 from ...models.run import RunInfo
 from ..source import Format, Probe, Source
-from ..tells import Tells
+from ..tells import tells_of_tracker
 from ..transport import open_transport
 from .protowire import BadWire
 from .swanlab_beside import Beside
@@ -230,14 +230,9 @@ def _open(path: Path) -> Sequence[Source]:
     return [SwanlabSource(file, notes=(more,) if more else ())]
 
 
-_FRAMEWORKS = "by the keys of the framework"
-TELLS = Tells(
+TELLS = tells_of_tracker(
     steps="`train/global_step`, …, or SwanLab's step",
     total="config",
-    tokens=_FRAMEWORKS,
-    length=_FRAMEWORKS,
-    clip=_FRAMEWORKS,
-    reward=_FRAMEWORKS,
     time="time of the record",
     gpus="system metrics of the host that logs; config",
     config="`files/config.yaml`",

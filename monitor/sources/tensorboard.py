@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ...models.event import Event, SourceStatus
 from ..source import Format, Probe, Source, Transport
-from ..tells import Tells
+from ..tells import tells_of_tracker
 from ..transport import open_transport
 from .tb_launches import First, of_earlier_trainings
 from .tb_tellers import PlainTeller, Teller, teller_of
@@ -247,14 +247,10 @@ def _open(path: Path) -> Sequence[Source]:
     return [TensorBoardSource(path)]
 
 
-_FRAMEWORKS = "by the tags of the framework"
-TELLS = Tells(
+TELLS = tells_of_tracker(
+    called="tags",
     steps="event step",
     total="`args` text (TRL), epochs",
-    tokens=_FRAMEWORKS,
-    length=_FRAMEWORKS,
-    clip=_FRAMEWORKS,
-    reward=_FRAMEWORKS,
     time="wall time of events",
     gpus="throughput (veRL), `args` text (TRL)",
     config="`args` text (TRL)",

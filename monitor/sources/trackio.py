@@ -14,7 +14,7 @@ from pydantic_core import from_json
 from ...models.event import Event, LogLine, SourceStatus
 from ...models.run import RunInfo
 from ..source import Format, Held, Probe, Source
-from ..tells import Tells
+from ..tells import tells_of_tracker
 from .several import Choice, calls, choose
 from .sqlitefile import columns_in, columns_of, found, opened, polled
 from .tracked import TrackedRun, flattened
@@ -229,14 +229,9 @@ def _open_run(path: Path, run: str) -> Sequence[Source]:
     return [source]
 
 
-_FRAMEWORKS = "by the keys of the framework"
-TELLS = Tells(
+TELLS = tells_of_tracker(
     steps="`step` of the row",
     total="config",
-    tokens=_FRAMEWORKS,
-    length=_FRAMEWORKS,
-    clip=_FRAMEWORKS,
-    reward=_FRAMEWORKS,
     time="`timestamp` of the row",
     gpus="system metrics; config",
     config="config",

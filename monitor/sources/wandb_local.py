@@ -12,7 +12,7 @@ from pathlib import Path
 from ...models.event import Ended, Event, LogLine, SourceStatus
 from ...models.run import RunInfo
 from ..source import Format, Probe, Source
-from ..tells import Tells
+from ..tells import tells_of_tracker
 from ..transport import open_transport
 from .protowire import BadWire, Fields, fields_of
 from .wandb_files import METADATA, WandbFilesSource
@@ -170,14 +170,9 @@ def _open(path: Path) -> Sequence[Source]:
     return [WandbSource(log), *beside]
 
 
-_FRAMEWORKS = "by the keys of the framework"
-TELLS = Tells(
+TELLS = tells_of_tracker(
     steps="`train/global_step`, …, or `_step`",
     total="config",
-    tokens=_FRAMEWORKS,
-    length=_FRAMEWORKS,
-    clip=_FRAMEWORKS,
-    reward=_FRAMEWORKS,
     time="`_timestamp`, `_runtime`",
     gpus="system metrics of the host that logs; config",
     config="config, environment",
