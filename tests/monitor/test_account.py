@@ -1,17 +1,24 @@
 """What closed steps come to: dollars for each, forecasts as often as a chart can show them."""
 
 from functools import cache
+from pathlib import Path
 
 import pytest
 
+from rltop.models.projection import Plan
 from rltop.models.run import RunInfo
 from rltop.models.settings import Settings
 from rltop.models.step import Step
-from rltop.monitor.account import DENSE_ROWS
+from rltop.monitor.account import DENSE_ROWS, Account
 from rltop.monitor.frame import Frame
 from rltop.monitor.money.book import Book
+from rltop.monitor.money.pricing import resolve
 from rltop.monitor.pipeline import Pipeline
+from rltop.monitor.reduce import reduce
+from rltop.monitor.state import RunState
+from rltop.monitor.target import open_target
 
+DEMOS = Path(__file__).parents[2] / "monitor" / "demo" / "data"
 INFO = RunInfo(platform="self-hosted", gpus=8, total_steps=100_000, first_step=1)
 
 
@@ -62,3 +69,17 @@ def test_a_broken_budget_is_told_at_its_very_step_however_long_the_run() -> None
     before, after = folded(rows, spent + 0.01), folded(rows, spent - 0.01)
     assert not any("broken" in alert.message for alert in before.alerts)
     assert any("broken" in alert.message for alert in after.alerts)
+
+
+@pytest.mark.parametrize("name", ["gsm8k-tinker", "math-tinker", "math-verl"])
+@pytest.mark.parametrize("usd_per_gpu_hour", [None, 5.0])
+def test_the_sum_alone_is_the_sum_of_the_bill(name: str, usd_per_gpu_hour: float | None) -> None:
+    state, settings = RunState(), Settings(usd_per_gpu_hour=usd_per_gpu_hour)
+    for source in open_target(DEMOS / name):
+        for event in source.poll(0.0):
+            state = reduce(state, event)
+    account = Account(resolve(state.info, settings, None, Book.load()), Plan(), None)
+    for index in range(len(state.history)):
+        account.observe(state.history.row(index), state)
+        assert account.paid_usd == account.bill.spent_usd
+    assert account.bill.spent_usd is not None
