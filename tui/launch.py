@@ -42,6 +42,7 @@ def _calm() -> None:
 
 
 def _run(app: "App[Any]", looks: Looks) -> int:
+    from .hangup import leave_with_the_terminal
     from .looks import check  # after the settings above
 
     check(looks)
@@ -49,5 +50,6 @@ def _run(app: "App[Any]", looks: Looks) -> int:
         app.theme = looks.theme
     if looks.keys:
         app.set_keymap(looks.keys)
+    leave_with_the_terminal()
     app.run(mouse=looks.mouse)
     return app.return_code or 0
