@@ -25,3 +25,4 @@ def _watch(terminal: int) -> None:
     waiting.register(terminal, 0)  # nothing but its end wakes this: it costs no time
     waiting.poll()
     os.kill(os.getpid(), signal.SIGHUP)
+    os._exit(128 + signal.SIGHUP)  # under nohup and the like the signal does nothing
