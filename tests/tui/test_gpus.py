@@ -1,7 +1,7 @@
 """GPUs on screen, from one to a thousand."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rltop.models.gpu import Gpu, GpuProcess
@@ -64,6 +64,7 @@ def test_a_lost_gpu_and_a_silent_one_are_seen_in_every_layout() -> None:
     st.integers(1, 40),
     st.booleans(),
 )
+@example(sizes=[1] * 9, width=8, height=1, ascii_only=False)
 def test_no_layout_is_wider_or_higher_than_its_room(
     sizes: list[int], width: int, height: int, ascii_only: bool
 ) -> None:

@@ -150,4 +150,5 @@ def _means(nodes: list[Node], metric: Metric, width: int, height: int, ramp: str
     if len(lines) <= height:
         return lines
     hidden = len(drawn) - width * (height - 1)
-    return [*lines[: height - 1], (Span(f"and {hidden} more nodes", "dim"),)]
+    more = f"and {hidden} more nodes"
+    return [*lines[: height - 1], (Span(more if len(more) <= width else f"+{hidden}", "dim"),)]
